@@ -1,24 +1,51 @@
-"""Other output in place of what is expected: no line that says something stays as it is."""
+"""Other output in place of what is expected: what a test compares is another value."""
 
 from __future__ import annotations
 
+import json
+import re
 import string
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from retrai_core.verification.expected_files import changed_output
 
-LINES = st.lists(st.text(alphabet=f"{string.ascii_letters}{string.digits} .,-é☃", max_size=20))
+TEXTS = st.text(alphabet=f"{string.ascii_letters}{string.digits} .,-é☃", max_size=20)
+SCALARS = st.none() | st.booleans() | st.integers(-1000, 1000) | TEXTS
+DOCUMENTS = st.recursive(
+    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=8
+)
 
 
-@given(LINES)
-def test_each_line_with_a_digit_or_else_each_with_a_letter_is_another_one(lines: list[str]) -> None:
-    text = "\n".join(lines)
-    other = changed_output(text).split("\n")
-    kinds = (set(string.digits), set(string.ascii_letters))
-    kind = next((kind for kind in kinds if kind & set(text)), set())
-    assert [a != b for a, b in zip(text.split("\n"), other, strict=True)] == [
-        not kind.isdisjoint(line) for line in text.split("\n")
-    ]
-    assert list(map(len, text.split("\n"))) == list(map(len, other))
+@given(st.lists(TEXTS, min_size=1))
+def test_every_line_with_a_number_is_another_one_and_nothing_is_added(lines: list[str]) -> None:
+    others = changed_output("\n".join(lines)).split("\n")
+    assert [len(line) for line in lines] == [len(line) for line in others]
+    for line, other in zip(lines, others, strict=True):
+        assert line != other or not re.search(r"(?<![A-Za-z\d])\d", line)
+
+
+@given(st.lists(TEXTS, min_size=2))
+def test_a_line_that_ends_with_a_letter_is_another_one(lines: list[str]) -> None:
+    assume(lines[-1][-1:].isascii() and lines[-1][-1:].isalpha())
+    assert changed_output("\n".join(lines)).split("\n")[-1] != lines[-1]
+
+
+@given(st.lists(DOCUMENTS) | st.dictionaries(TEXTS, DOCUMENTS))
+def test_numbers_and_truth_values_of_a_document_are_others_and_its_keys_stay(document) -> None:
+    other = json.loads(changed_output(json.dumps(document)))
+
+    def compare(one: object, two: object) -> None:
+        assert type(one) is type(two)
+        if isinstance(one, dict):
+            assert list(one) == list(two)
+            for key in one:
+                compare(one[key], two[key])
+        elif isinstance(one, list):
+            for pair in zip(one, two, strict=True):
+                compare(*pair)
+        elif isinstance(one, int):
+            assert one != two
+
+    compare(document, other)

@@ -385,6 +385,8 @@ def test_a_file_that_was_moved_takes_its_tests_along() -> None:
         "if cfg!(debug_assertions) { return 3; }",
         "if cfg!(debug_assertions) { assert!(age > 3); return 3; }",
         "if cfg!(debug_assertions) { assert!(age > 3); } else { return 3; }",
+        "if cfg!(debug_assertions) { assert!(age > 3) } else { return fee(age) }",
+        "if cfg!(debug_assertions) { assert!({ tested(); true }); }",
         '#[cfg_attr(test, path = "easy.rs")]',
         'extern "C" { fn _exit(code: i32) -> !; }',
         "#[cfg(not(any(test)))]",

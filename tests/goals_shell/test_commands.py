@@ -182,7 +182,14 @@ async def test_what_is_missing_is_said_before_the_run(bench: Bench) -> None:
     ("makefile", "is_missing"),
     [
         ("test:\n\ttrue\n", True),
+        ("test: check\n\ttrue\n", True),
+        ("check.txt: app\n\ttrue\n", True),
         ("test check: app\n\ttrue\n", False),
+        ("check: ## Run the tests\n\ttrue\n", False),
+        ("check: $(SOURCES:.c=.o)\n\ttrue\n", False),
+        ("ifdef X\n  check: app\nendif\n", False),
+        (".DEFAULT:\n\t$(MAKE) -C build $@\n", False),
+        ("${eval ${call rule,check}}\n", False),
         ("include more.mk\ntest:\n\ttrue\n", False),
         ("%: %.in\n\tcp $< $@\n", False),
         ("$(NAMES): app\n\ttrue\n", False),
@@ -199,6 +206,21 @@ async def test_a_target_that_no_makefile_has_is_told_before_the_run(
     told = await bench.build(ShellGoal).ready() or ""
     assert ("--option check_command" in told) == is_missing, told
     assert await bench.build(ShellGoal, check_command="make check").ready() is None
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "test: ## Run the tests",
+        "test: all $(TESTS:%=run-%) # slow ones too",
+        "  test: all",
+        "test: ${all} $@",
+    ],
+)
+def test_a_rule_is_found_in_whatever_form(bench: Bench, rule: str) -> None:
+    bench.write({"Makefile": f"{rule}\n\tsh scripts/check.sh\n", "scripts/check.sh": ""})
+    assert MakeTestGoal.detect(bench.project) is not None
+    assert "/scripts/check.sh" in bench.build(MakeTestGoal).protected(bench.project)
 
 
 def test_a_makefile_is_only_found_by_its_target(bench: Bench) -> None:

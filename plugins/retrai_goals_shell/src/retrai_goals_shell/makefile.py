@@ -12,13 +12,18 @@ NAMES = ("GNUmakefile", "makefile", "Makefile")
 """As GNU make looks for them; the first that is there is read."""
 
 _RULE = re.compile(
-    r"^(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=#;]*)(?:;(?P<recipe>.*))?$"
+    r"^ *(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*"
+    r"(?P<needs>(?:[^=#;($]|\$\([^()]*\)|\$\{[^{}]*\}|\$.)*)(?:;(?P<recipe>.*)|#.*)?$"
 )
 _RUNS_SCRIPT = re.compile(
     r"^(?:(?:/bin/)?(?:ba|da|z)?sh\s+(?:-\w+\s+)*)?(?:\./)?(?P<script>[\w./-]+\.(?:sh|bash))(?:\s+[\w./=-]+)*$"
 )
-_ADDS_RULES = re.compile(r"^\s*[-s]?include\b|\$\((?:eval|call|foreach)\b", re.MULTILINE)
-_MANY = re.compile(r"[$%]")
+_ADDS_RULES = re.compile(
+    r"^\s*[-s]?include\b|\$[({](?:eval|call|foreach)\b|^[^#\t\n]*[$%][^\t\n]*:(?!=)"
+    r"|^\.DEFAULT\b",
+    re.MULTILINE,
+)
+"""Includes, macros, and rules for variables, patterns and `.DEFAULT`."""
 _INCLUDE = re.compile(r"^[ ]*[-s]?include\s+(.+)$", re.MULTILINE)
 
 
@@ -48,12 +53,12 @@ def has_target(text: str, target: str) -> bool:
 
 
 def lacks_target(folder: Path, target: str) -> bool:
-    """Whether the Makefile of a folder certainly has no way to make a target: nothing is included,
-    no target is a variable or a pattern, and no file could be what it is made from."""
+    """Whether the Makefile of a folder certainly has no way to make a target: no line could name
+    it, or add rules that are not looked at, and there is no file that it could be made from."""
     text = makefile_text(folder)
-    names = {name for targets, _, _ in _rules(text) for name in targets}
-    unsure = _ADDS_RULES.search(text) or any(map(_MANY.search, names))
-    return not unsure and target not in names and not any(folder.glob(f"{target}.*"))
+    name = rf"(?<![\w.-]){re.escape(target)}(?![\w.-])"
+    is_named = re.search(rf"^[^#\t\n]*{name}[^=\n]*:", text, re.MULTILINE)
+    return not (is_named or _ADDS_RULES.search(text) or any(folder.glob(f"{target}.*")))
 
 
 def included_files(text: str) -> list[str]:

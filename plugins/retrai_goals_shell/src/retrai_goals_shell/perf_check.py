@@ -31,8 +31,8 @@ from .timings import with_spread
 NOT_STARTED = "the command cannot be started: {}"
 NOT_TRIED = "other inputs could not be tried: {}"
 NO_OUTPUT = (
-    "{} at the start, so there is no output to compare with; let it end by itself with status 0 "
-    "(the option max_seconds is the limit), or set compare_output: false"
+    "{} at the start, so there is no output to compare with; make it end with exit status 0 (the "
+    "time limit is the option max_seconds), or set compare_output: false"
 )
 DIFFERS = (
     "its output differs from one repeat to the next, so it cannot be compared; name what differs "
@@ -105,23 +105,12 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def shell_text(self, project: Path) -> str:
         return self.options.command
 
-    async def ready(self) -> str | None:
-        if problem := await super().ready():
-            return problem
-        if not self.options.compare_output or await asyncio.to_thread(self._place.exists):
-            return None
-        tried = Measured()
-        try:
-            for _ in range(2):
-                await self._once(self.context.project, tried)
-                if tried.incomparable:
-                    break
-        except (ToolError, FileNotFoundError) as error:
-            return NOT_STARTED.format(error)
-        return tried.incomparable or None
+    async def impossible(self) -> str | None:
+        kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
+        return kept.problem or None if kept and self.options.compare_output else None
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        kept = await asyncio.to_thread(KeptOutput.load, self._place)
+        kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
         command = self._command
         try:
             measured = await self._measure(cwd)
@@ -129,7 +118,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             return suite_result({}, command, problem=NOT_STARTED.format(error))
         if kept is None or (not state and cwd == self.context.project):
             kept = await self._record_output(measured, cwd)
-            await asyncio.to_thread(kept.save, self._place)
+            await asyncio.to_thread(kept.save, self._output_file)
         compares = self.options.compare_output
         if problem := measured.problem or (kept.problem if compares else ""):
             return suite_result({}, command, problem=problem, output=measured.printed)
@@ -152,7 +141,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         )
 
     @property
-    def _place(self) -> Path:
+    def _output_file(self) -> Path:
         return self.context.run_dir / self.name / "output.json"
 
     @property

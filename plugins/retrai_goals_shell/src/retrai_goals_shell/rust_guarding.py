@@ -67,7 +67,8 @@ TRICKS = (
     Trick.reaching(r"cfg_attr\s*\([^,]*\btest\b[^,]*,\s*path\b", "differs when tests run"),
     Trick.reaching(
         # A block with one assertion and nothing else is what `debug_assert!` stands for.
-        r"\bdebug_assertions\b(?!\)\s*\{\s*(?:debug_)?assert(?:_eq|_ne)?!\([^;]*\);?\s*\}(?!\s*else))",
+        r"\bdebug_assertions\b(?!\)\s*\{\s*(?:debug_)?assert(?:_eq|_ne)?!"
+        r'\((?:[^;{}"]|"(?:\\.|[^"\\])*")*\);?\s*\}(?!\s*else))',
         "differs when tests run",
         lines=8,
     ),

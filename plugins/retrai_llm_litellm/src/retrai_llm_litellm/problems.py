@@ -17,7 +17,10 @@ LONGEST_CHAIN = 20
 QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota|credit balance|billing")
 CONTEXT = re.compile(r"(?i)context.?(?:length|window)|maximum context|prompt is too long")
 CONNECTION = re.compile(r"(?i)connection error|cannot connect|connect call failed|disconnected")
-WEB_PAGE = re.compile(r"(?i)<!doctype html|<html\b")
+WEB_PAGE = re.compile(r"(?i)\s*<(?:!doctype html|html\b)")
+ANSWERED = "Original Response:"
+OVERLOADED = frozenset({408, 429, 502, 503, 504})
+"""Statuses of gateways, whose error pages are web pages too."""
 # How asyncio and anyio say that nobody listens, and where.
 REFUSED = re.compile(r"(?i)connect call failed|connection refused|all connection attempts failed")
 LOCAL = re.compile(r"(?i)host (?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::|\s)")
@@ -70,16 +73,18 @@ def is_quota(error: BaseException) -> bool:
 
 def is_web_page(error: BaseException) -> bool:
     """Whether a web page was the answer: the address is not that of an API."""
-    # LiteLLM's own transport shows what came; OpenAI's client has it in the parser's error alone.
-    came = [str(error)] if status_of(error) == 200 else []
-    came += [each.doc for each in _chain(error) if isinstance(each, json.JSONDecodeError)]
-    return any(map(WEB_PAGE.search, came))
+    if status_of(error) in OVERLOADED:
+        return False
+    # LiteLLM's own transport shows the answer; OpenAI's client has it in the parser's error alone.
+    answers = [each.doc for each in _chain(error) if isinstance(each, json.JSONDecodeError)]
+    answers.append(str(error).partition(ANSWERED)[2])
+    return any(map(WEB_PAGE.match, answers))
 
 
 def nobody_there(error: BaseException) -> str:
     """Which address of this machine no server listens at, as it was said; empty for any other."""
-    told = [str(each) for each in _chain(error)]
-    refused = [text for text in told if REFUSED.search(text) and LOCAL.search(text)]
+    texts = [str(each) for each in _chain(error)]
+    refused = [text for text in texts if REFUSED.search(text) and LOCAL.search(text)]
     # The innermost that names the address has the fewest words around it.
     return first_line(refused[-1]) if refused else ""
 
@@ -124,11 +129,11 @@ def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError
 
 
 def _without_answer(error: BaseException, asked: Asked, after: str, detail: str) -> ModelError:
-    """Of an error that no answer of the API explains: a wrong address, no connection, a failure."""
+    """What went wrong where the API gave no answer: a wrong address, no connection, a failure."""
     name, status = asked.model, status_of(error)
     address = asked.api_base or "the default one"
     if is_web_page(error):
-        hint = f"check the server's address ({address}), which mostly ends in /v1"
+        hint = f"check the server's address ({address}), which usually ends in /v1"
         return ModelError(f"a web page came back for {name}", hint=hint, fatal=True)
     nobody = nobody_there(error)
     if nobody or CONNECTION.search(str(error)):

@@ -21,8 +21,7 @@ End = Literal[
 
 
 class Step(BaseModel):
-    """What is changed in one file, in one place or two, with which failing tests pass and none
-    breaks.
+    """A change to one file, in one or two places, after which failing tests pass and none breaks.
 
     Attributes:
         line: where the first edit is.

@@ -200,12 +200,13 @@ class _Watcher:
             run = await self._manager.submit(request)
             started = f"run {run.id} fixes it with {request.config.model_name}"
             try:
-                # One that cannot begin has no event, and `result` says why.
+                # Of one that cannot begin there is a log at most; `result` says why.
                 with suppress(RunNotFoundError):
                     async with aclosing(run.events()) as events:
-                        async for _ in events:
-                            self._lines.note("run_started", started)
-                            break
+                        async for event in events:
+                            if event.kind != "log":
+                                self._lines.note("run_started", started)
+                                break
                 record = await run.result()
             except asyncio.CancelledError:
                 await run.cancel("interrupted")

@@ -261,6 +261,11 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
         """A problem that must be said before the first step (a missing runner), or None."""
         return None
 
+    async def impossible(self) -> str | None:
+        """Why no change of the project can achieve the goal, or None; asked after a first check
+        that failed. No run begins then."""
+        return None
+
     @abstractmethod
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         """Run the check in `cwd` and say what it found.

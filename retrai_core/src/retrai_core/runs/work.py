@@ -235,6 +235,8 @@ class RunWork:
         if not baseline.achieved:
             # Before it counts as begun: what is wrong with them is a usage error.
             await session.contributing
+            if not resume and (problem := await context.goal.impossible()):
+                raise UsageError(f"the goal {context.goal.name} cannot be achieved: {problem}")
         self._note_baseline(context, verifier, baseline)
         if session.hooks.implementers("artifacts"):  # now, while imports go on, and not at the end
             within_reach = await is_state_within_reach(session.guard)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from pathlib import Path
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
 from .answer_values import Value, function_of, holds, plain, values_in
-from .expected_files import follows_expected_files
+from .expected_files import reads_expected_output
 from .final_check import changed_copy
 from .guard import Guard
 from .source_changes import SourceChanges
@@ -113,8 +113,8 @@ async def observe(
     changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots)
     if not changes.sources:
         return Observation()
-    if follows := await follows_expected_files(guard, changes, report):
-        return Observation(suspect=follows)
+    if reads := await reads_expected_output(guard, changes, report, check_s):
+        return Observation(suspect=reads)
     # One that is still expected to fail has not turned green.
     failing = {case for case, outcome in report.cases.items() if outcome != "passed"}
     before = [one for one in guard.baseline_calls() if one.case not in failing]
@@ -322,16 +322,15 @@ def _differences(found: Recordings) -> list[str]:
     ]
     # First what gave an answer before, and is read at a glance.
     changed.sort(key=lambda each: (each[1].startswith("raises "), sum(map(len, each))))
-    count = Counter(function_of(call) for call, _, _ in changed)
-    lines: list[str] = []
-    told: Counter[str] = Counter()
+    by_function: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for each in changed:
-        name = function_of(each[0])
-        told[name] += 1
-        if told[name] <= MAX_SHOWN_OF_ONE:
+        by_function[function_of(each[0])].append(each)
+    lines: list[str] = []
+    for name, every in by_function.items():
+        for number, each in enumerate(every[:MAX_SHOWN_OF_ONE], start=1):
             call, old, new = (_line(part, _PART_CHARS) for part in each)
-            more = count[name] - MAX_SHOWN_OF_ONE if told[name] == MAX_SHOWN_OF_ONE else 0
-            also = f"; {more} more answers of {name} differ" if more > 0 else ""
+            more = len(every) - number if number == MAX_SHOWN_OF_ONE else 0
+            also = f"; and {more} more of {name}" if more else ""
             lines.append(f"{call}: {old} -> {new} (no test covers it{also})")
     return lines
 

@@ -1,139 +1,210 @@
-"""Expected output in files: a case that turned green must notice when it is another one.
+"""Expected output in files: a case that turned green must fail when other output is expected.
 
-Source that reads what its tests expect is right whatever they expect. So where the run added code
-that reads files, the check's files of expected output are changed in a copy. A case that passes
-there all the same, and fails where they are gone, compares a file with itself.
+Source that reads what its tests expect is right whatever they expect. So where changed sources read
+files, the files of expected output are changed in a copy of the project. A case that still passes
+there, and fails without these files, compares a file with itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
-from ..contracts.goal import CheckReport
+from ..contracts.goal import CaseOutcome, CheckReport
 from .files import walk_project
 from .final_check import check_with
 from .guard import Guard
 from .source_changes import SourceChanges
 
-_NAMES = re.compile(
-    r"(?:^|[/._-])(?:expect\w*|gold(?:en)?s?|want(?:ed)?|snap(?:shots?)?|approved)(?=[/._-]|$)"
-    r"|\.(?:exp|out|stdout|ans|ref)$",
+_NAMES = re.compile(r"(?:^|[/._-])(?:expect\w*|want(?:ed)?\d*)(?=[/._-]|$)", re.IGNORECASE)
+_NAMES_IN_CHECK = re.compile(
+    r"(?:^|[/._-])(?:gold(?:en)?s?\d*|snap(?:shots?)?|approved|verified|answers?|baselines?"
+    r"|references?|oracles?|outputs?)(?=[/._-]|$)|\.(?:exp|out|stdout|stderr|ans|ref)$",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"\.(?:py|pyi|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|rb|php|pl|sh|bash)$")
-_READS = re.compile(
-    r"(?i)\b(?:f?open|read|\w*glob|iterdir|scandir|listdir|walk|include_)\w*!?\(|\bfs::read"
-    r"|\b(?:cat|cp|head|tail|sed|awk)\s|<\s*[\"$]"
+"""Elsewhere they name data of other kinds, too."""
+_OTHERS = re.compile(
+    r"\.(?:py|pyi|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|cs|rb|php|pl|lua|sh|bash)$"
+    r"|\.(?:in|input|toml|cfg|ini|lock)$|(?:^|/)(?:input[^/]*|package(?:-lock)?\.json|Makefile)$"
 )
-_MOST_ALONE = 3
-_SHOWN = 3
+"""Code, inputs and settings, whatever the folder is called."""
+_READS = re.compile(
+    r"(?i)(?:open|read|load|glob|embed|include|require)\w*\b|ifstream|get_contents|FileReader"
+    r"|\b(?:iterdir|scandir|listdir|walk|cat|cp|head|tail|sed|awk|grep|source)\b|<\s*[\"$\w./]*\$"
+)
 _MAX_BYTES = 1_000_000
-_DIGIT = re.compile(r"^(\D*)(\d)", re.MULTILINE)
-_LETTER = re.compile(r"^([^a-z\n]*)([a-z])", re.MULTILINE | re.IGNORECASE)
+_MAX_SINGLE_FILES = 3
+_MAX_SINGLE_S = 10.0
+"""A check that takes longer is not run for each file by itself."""
+_MAX_SHOWN = 3
+_NUMBER = re.compile(r"(?<![A-Za-z\d])\d")
+_LAST_LETTER = re.compile(r"[A-Za-z](?=[^A-Za-z\d]*$)")
 
 
-async def follows_expected_files(guard: Guard, changes: SourceChanges, report: CheckReport) -> str:
-    """That a case passes whatever its file of expected output holds; empty where none does.
+async def reads_expected_output(
+    guard: Guard, changes: SourceChanges, report: CheckReport, check_s: float
+) -> str:
+    """Why the fix is suspect of reading the expected output; empty where it is not.
 
     Args:
         guard: makes the copies, and knows which cases failed before the run.
         changes: of the run.
         report: of the check that passed.
+        check_s: wall-clock seconds that one check takes.
 
     Raises:
         RetraiError: the tree before the first turn cannot be had.
     """
     before = guard.baseline.cases
-    turned = {case for case in _passed(report) if before.get(case) != "passed"}
-    expected = await asyncio.to_thread(_expected_files, guard, changes) if turned else []
-
-    async def passing(change: Callable[[Path], None], files: Sequence[str]) -> set[str]:
-        return _passed((await check_with(guard, partial(_to_each, change, files))).report)
-
-    together = [expected] if expected else []
-    # A check of one case fails for one file, whatever it makes of the others.
-    alone = [[path] for path in expected[:_MOST_ALONE]] if len(before) == 1 < len(expected) else []
-    for files in [*together, *alone]:
-        same = turned & await passing(_change, files)
-        same -= await passing(Path.unlink, files) if same else set()
-        if same:
-            named = ", ".join(files[:_SHOWN])
-            return f"the fix reads what is expected: {min(same)} passes whatever stands in {named}"
+    passed = {case for case, outcome in report.cases.items() if outcome == "passed"}
+    turned = {case for case in passed if before.get(case) != "passed"}
+    texts = await asyncio.to_thread(_expected_output, guard, changes) if turned else {}
+    groups = [list(texts)] if texts else []
+    if len(turned) == 1 < len(texts) and check_s <= _MAX_SINGLE_S:
+        # The case may fail for one file, whatever it makes of another.
+        groups += [[path] for path in list(texts)[:_MAX_SINGLE_FILES]]
+    for paths in groups:
+        others = {path: changed_output(texts[path]) for path in paths}
+        suspects = turned
+        for _ in range(2):  # a flaky case proves nothing
+            suspects = suspects & await _with(guard, others, "passed")
+            if suspects:
+                suspects = suspects & await _with(guard, dict.fromkeys(paths), "failed")
+        if suspects:
+            files = ", ".join(paths[:_MAX_SHOWN])
+            return f"the fix reads what is expected: {min(suspects)} passes whatever {files} holds"
     return ""
 
 
-def is_expected_output(path: str) -> bool:
-    """Whether a data file's name, or that of a folder above it, says that output is expected there.
+def is_expected_output(path: str, *, in_check: bool) -> bool:
+    """Whether the name of a data file, or of a folder above it, says that it is expected output.
+
+    Args:
+        path: relative to the project.
+        in_check: it belongs to the check, so that names count which are used for other data, too.
 
     Example:
-        >>> [is_expected_output(p) for p in ("t/golden/a.txt", "t/1.out", "t/out.log", "t/want.py")]
-        [True, True, False, False]
+        >>> paths = ("a/expected/1.txt", "golden/1.txt", "1.want", "t/want.py", "golden/1.in")
+        >>> [is_expected_output(path, in_check=False) for path in paths]
+        [True, False, True, False, False]
+        >>> is_expected_output("golden/1.txt", in_check=True)
+        True
     """
-    return _CODE.search(path) is None and _NAMES.search(path) is not None
+    if _OTHERS.search(path):
+        return False
+    return bool(_NAMES.search(path) or (in_check and _NAMES_IN_CHECK.search(path)))
 
 
 def changed_output(text: str) -> str:
-    """Another text: the first digit of each line is another one, or letter where it has no digits.
+    """Other output: every value of a JSON document is another one. In other texts it is the first
+    digit of every group of digits; and where a line ends with a letter, that letter, but for a
+    heading in the first line.
 
     Example:
-        >>> changed_output("tea 2.50\\n--\\n"), changed_output("tea\\n")
-        ('tea 3.50\\n--\\n', 'uea\\n')
+        >>> changed_output('{"total": 3, "for": "tea"}'), changed_output("Tea 2.50\\nin all\\n")
+        ('{"total": 4, "for": "teb"}', 'Tea 3.60\\nin alm\\n')
     """
-    other, changed = _DIGIT.subn(lambda at: at[1] + str((int(at[2]) + 1) % 10), text)
-    return other if changed else _LETTER.sub(lambda at: at[1] + _next(at[2]), text)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if isinstance(document, dict | list):
+        return json.dumps(_other_values(document), ensure_ascii=False)
+    first, *rest = text.split("\n")
+    is_heading = any(line.strip() for line in rest)
+    return "\n".join(
+        [_other_numbers(first) if is_heading else _other_line(first), *map(_other_line, rest)]
+    )
 
 
-def _next(letter: str) -> str:
+def _other_values(value: object) -> object:
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return _other_line(value)
+        case dict():
+            pairs = cast("dict[str, Any]", value).items()
+            return {key: _other_values(each) for key, each in pairs}
+        case list():
+            return [_other_values(each) for each in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def _other_line(line: str) -> str:
+    return _LAST_LETTER.sub(lambda at: _neighbor(at[0]), _other_numbers(line))
+
+
+def _other_numbers(line: str) -> str:
+    return _NUMBER.sub(lambda at: str((int(at[0]) + 1) % 10), line)
+
+
+def _neighbor(letter: str) -> str:
     return chr(ord(letter) + (-1 if letter in "zZ" else 1))
 
 
-def _change(path: Path) -> None:
-    path.write_text(changed_output(path.read_text("utf-8")), "utf-8")
-
-
-def _to_each(change: Callable[[Path], None], paths: Sequence[str], copy: Path) -> None:
-    for path in paths:
-        file = copy / path
-        if file.is_file() and not file.is_symlink() and file.stat().st_size < _MAX_BYTES:
-            try:
-                change(file)
-            except UnicodeDecodeError:
-                continue  # it is no text
-
-
-def _passed(report: CheckReport | None) -> set[str]:
-    if report is None:
+async def _with(guard: Guard, texts: Mapping[str, str | None], outcome: CaseOutcome) -> set[str]:
+    """The cases with an outcome where files hold other texts; None: where they are gone."""
+    result = await check_with(guard, partial(_put, texts))
+    if result.report is None or not result.report.complete or result.cut_off:
         return set()
-    return {case for case, outcome in report.cases.items() if outcome == "passed"}
+    return {case for case, found in result.report.cases.items() if found == outcome}
 
 
-def _expected_files(guard: Guard, changes: SourceChanges) -> list[str]:
-    """Files of expected output that the run left alone, where it added what reads files.
+def _put(texts: Mapping[str, str | None], copy: Path) -> None:
+    for path, text in texts.items():
+        (copy / path).unlink(missing_ok=True)  # it may be read-only
+        if text is not None:
+            (copy / path).write_text(text, encoding="utf-8", newline="")
 
-    What lies among changed sources, and is none of the check's, belongs to them.
+
+def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
+    """The text of each file of expected output, those of the check first; none where no changed
+    source reads files.
+
+    What the run changed does not count, nor what lies among changed sources and is none of the
+    check's.
     """
-    if not _adds_reading(guard, changes):
-        return []
-    ours = {Path(path).parent for path in changes.sources} - {Path()}
-    return [
-        path
-        for path in walk_project(guard.context.project)
-        if is_expected_output(path) and path not in changes.sources
-        if guard.belongs_to_check(path) or ours.isdisjoint(Path(path).parents)
-    ]
+    project = guard.context.project
+    if not any(_reads_files(project / path) for path in changes.sources):
+        return {}
+    folders = {Path(path).parent for path in changes.sources} - {Path()}
+    texts: dict[str, str] = {}
+    found = sorted(walk_project(project), key=lambda path: not guard.belongs_to_check(path))
+    for path in found:
+        in_check = guard.belongs_to_check(path)
+        is_source = not in_check and not folders.isdisjoint(Path(path).parents)
+        if not is_expected_output(path, in_check=in_check) or is_source:
+            continue
+        is_changed = path in changes.sources or path in changes.tests
+        if is_changed or guard.is_held_out(path) or guard.steers(path):
+            continue
+        text = _text(project / path)
+        if text is not None and changed_output(text) != text:
+            texts[path] = text
+    return texts
 
 
-def _adds_reading(guard: Guard, changes: SourceChanges) -> bool:
-    """Whether a line that reads files was added to the sources."""
-    for path, entry in changes.sources.items():
-        file = guard.context.project / path
-        if file.is_file() and not file.is_symlink():
-            old = changes.snapshots.content(entry) if entry is not None else b""
-            new = set(file.read_bytes().split(b"\n")) - set(old.split(b"\n"))
-            if any(_READS.search(line.decode("utf-8", "replace")) for line in new):
-                return True
-    return False
+def _reads_files(path: Path) -> bool:
+    text = _text(path)
+    return text is not None and _READS.search(text) is not None
+
+
+def _text(path: Path) -> str | None:
+    """What a file of moderate size holds; None where it is no text or cannot be read."""
+    try:
+        if path.is_symlink() or os.path.getsize(path) > _MAX_BYTES:
+            return None
+        with path.open(encoding="utf-8", newline="") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return None

@@ -78,7 +78,7 @@ class EventLines:
         if result.get("replayed"):
             argument = f"{argument} (done before the run was resumed)".lstrip()
         if failed := _FAILED.match(str(result["content"])):
-            argument = f"{failed[0]}: {argument}"
+            argument = f"{failed[0]}: {argument}".removesuffix(": ")
         style = "yellow" if result["error"] else "cyan"
         lines = [
             self._line(event, str(result["tool"]), argument, result["duration_s"], style=style)
