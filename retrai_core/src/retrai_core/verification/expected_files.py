@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -110,12 +111,10 @@ def changed_output(text: str) -> str:
         >>> changed_output('{"total": 3, "for": "tea"}'), changed_output("Tea 2.50\\nin all\\n")
         ('{"total": 4, "for": "teb"}', 'Tea 3.60\\nin alm\\n')
     """
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        document = None
-    if isinstance(document, dict | list):
-        return json.dumps(_other_values(document), ensure_ascii=False)
+    with suppress(ValueError, RecursionError):
+        document: Any = json.loads(text)
+        if isinstance(document, dict | list):
+            return json.dumps(_other_values(cast("object", document)), ensure_ascii=False)
     first, *rest = text.split("\n")
     is_heading = any(line.strip() for line in rest)
     return "\n".join(
