@@ -83,7 +83,7 @@ def test_an_unknown_goal_says_where_the_list_is(core) -> None:
     done = core("run", "pytest", "--model", "offline")
     assert done.returncode == 2
     assert "pytest" in done.stderr
-    assert "retrai plugins list" in done.stderr
+    assert "retrai goals list" in done.stderr
 
 
 def test_without_a_sandbox_it_says_what_to_install(core, tmp_path: Path) -> None:
