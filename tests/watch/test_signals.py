@@ -33,6 +33,18 @@ def fifo(tmp_path: Path) -> Path:
     return path
 
 
+def let_a_run_sleep(project: RetraiProject, fifo: Path) -> None:
+    """Configure a check that fails, and a model whose one command sleeps."""
+    script = ScriptedModel().play(call("bash_exec", command=SLEEP.format(fifo=fifo)))
+    project.write({"a.txt": "wrong"})
+    project.configure(
+        goal="expected-files",
+        options={"files": {"a.txt": "right"}},
+        tools=["bash_exec"],
+        **script.settings,
+    )
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_during_a_check(
     retrai_project: RetraiProject, fifo: Path, number: signal.Signals
@@ -53,15 +65,7 @@ def test_a_signal_during_a_check(
 def test_a_signal_during_a_run_ends_it_as_interrupted(
     retrai_project: RetraiProject, fifo: Path, number: signal.Signals
 ) -> None:
-    line = SLEEP.format(fifo=fifo)
-    script = ScriptedModel().play(call("bash_exec", command=line))
-    retrai_project.write({"a.txt": "wrong"})
-    retrai_project.configure(
-        goal="expected-files",
-        options={"files": {"a.txt": "right"}},
-        tools=["bash_exec"],
-        **script.settings,
-    )
+    let_a_run_sleep(retrai_project, fifo)
     with watching(retrai_project, "--fix") as watched:
         watched.next("watching")
         assert not watched.next("check")["achieved"]
@@ -79,14 +83,7 @@ def test_a_signal_during_a_run_ends_it_as_interrupted(
 def test_a_run_that_cannot_begin_is_not_announced(
     retrai_project: RetraiProject, fifo: Path
 ) -> None:
-    script = ScriptedModel().play(call("bash_exec", command=SLEEP.format(fifo=fifo)))
-    retrai_project.write({"a.txt": "wrong"})
-    retrai_project.configure(
-        goal="expected-files",
-        options={"files": {"a.txt": "right"}},
-        tools=["bash_exec"],
-        **script.settings,
-    )
+    let_a_run_sleep(retrai_project, fifo)
     with watching(retrai_project, "--fix") as first:
         first.next("watching")
         first.next("check")

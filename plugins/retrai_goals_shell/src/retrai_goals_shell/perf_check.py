@@ -28,7 +28,6 @@ from .other_inputs import digest_of
 from .perf_options import PerfCheckOptions
 from .timings import with_spread
 
-NOT_STARTED = "the command cannot be started: {}"
 NOT_TRIED = "other inputs could not be tried: {}"
 NO_OUTPUT = (
     "{} at the start, so there is no output to compare with; make it end with exit status 0 (the "
@@ -107,15 +106,17 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     async def impossible(self) -> str | None:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
-        return kept.problem or None if kept and self.options.compare_output else None
+        if kept is None or not self.options.compare_output:
+            return None
+        return kept.problem or None
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
-        command = self._command
+        command = ["bash", "-c", self.options.command]
         try:
-            measured = await self._measure(cwd)
+            measured = await self._measure(command, cwd)
         except (ToolError, FileNotFoundError) as error:
-            return suite_result({}, command, problem=NOT_STARTED.format(error))
+            return suite_result({}, command, problem=f"the command cannot be started: {error}")
         if kept is None or (not state and cwd == self.context.project):
             kept = await self._record_output(measured, cwd)
             await asyncio.to_thread(kept.save, self._output_file)
@@ -144,22 +145,18 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def _output_file(self) -> Path:
         return self.context.run_dir / self.name / "output.json"
 
-    @property
-    def _command(self) -> list[str]:
-        return ["bash", "-c", self.options.command]
-
-    async def _measure(self, cwd: Path) -> Measured:
+    async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
         """Repeat it until one figure is too slow, or all are in."""
         measured = Measured()
         before = await asyncio.to_thread(file_stats, cwd)
         for _ in range(self.options.warmup):
-            await self._once(cwd, measured)
+            await self._once(command, cwd, measured)
             if measured.problem:
                 return measured
         for _ in range(self.options.runs):
             seconds: list[float] = []
             for _ in range(self.options.repeats):
-                seconds.append(await self._once(cwd, measured))
+                seconds.append(await self._once(command, cwd, measured))
                 if measured.problem:
                     return measured
             measured.groups.append(seconds)
@@ -168,11 +165,11 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
-    async def _once(self, cwd: Path, measured: Measured) -> float:
+    async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
         """One repeat, in fresh folders for what programs keep; its seconds."""
         folder = cwd / self.options.path
         async with fresh_folder("tmp") as fresh:
-            done = await self._trials.start(self._command, folder, fresh)
+            done = await self._trials.start(command, folder, fresh)
         measured.problem = self.unfinished(done, "the command")
         if not measured.problem and done.exit_code:
             measured.problem = f"the command failed with exit status {done.exit_code}"

@@ -43,8 +43,8 @@ def marker_examples(goals: Iterable[PluginRecord]) -> list[tuple[str, str]]:
     for record in goals:
         plain = [marker for marker in record.markers if not marker.contains]
         # A test of any name serves a newcomer more than one of the runner's own files.
-        first = next((marker for marker in plain if "*" in marker.glob), None)
-        first = first or next(iter([*plain, *reversed(record.markers)]), None)
+        of_any_name = [marker for marker in plain if "*" in marker.glob]
+        first = next(iter([*of_any_name, *plain, *reversed(record.markers)]), None)
         if first is not None:
             holds = f" with {first.contains}" if first.contains else ""
             found.append((first.priority, record.name, first.glob.replace("*", "x") + holds))
