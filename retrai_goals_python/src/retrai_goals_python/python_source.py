@@ -8,9 +8,9 @@ from pathlib import Path
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's bytes; none where there is none to read."""
+    """A regular file's bytes; none where there is none to read."""
     try:
-        return path.read_bytes()
+        return path.read_bytes() if path.is_file() else b""
     except (OSError, ValueError):
         return b""
 

@@ -145,10 +145,11 @@ async def test_the_user_can_allow_an_edit(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize("put", ["mkfifo", "ln -s /dev/zero"])
-async def test_no_pipe_in_place_of_a_manifest_holds_the_audit_up(runs: Runs, put: str) -> None:
+async def test_no_pipe_in_place_of_a_file_holds_the_audit_up(runs: Runs, put: str) -> None:
     (runs.project / "package.json").write_text("{}")
     installed = "mkdir -p node_modules/pad; echo '1' > node_modules/pad/index.js"
-    line = f"{installed}; rm package.json; {put} package.json; printf 'right' > a.txt"
+    reads = f"echo 'open(name)' > b.py; {put} expected.txt"
+    line = f"{installed}; rm package.json; {put} package.json; {reads}; printf 'right' > a.txt"
     record = await runs.run([call("shell", line=line)], allow_edit=["package.json"])
     assert record.status == "achieved"
 

@@ -240,6 +240,6 @@ def _kind(literal: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8") if path.is_file() else ""
     except (OSError, UnicodeDecodeError):
         return ""

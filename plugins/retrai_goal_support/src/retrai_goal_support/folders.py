@@ -67,7 +67,7 @@ async def fresh_folder(start: str) -> AsyncGenerator[Path]:
 
 
 def text_of(path: Path, max_chars: int = -1) -> str:
-    """The text of a file, or its beginning; empty where it cannot be read.
+    """The text of a regular file, or its beginning; empty where it is none or cannot be read.
 
     Args:
         path: of the file; what is not UTF-8 in it is replaced.
@@ -78,6 +78,8 @@ def text_of(path: Path, max_chars: int = -1) -> str:
         ''
     """
     try:
+        if not path.is_file():  # a pipe would be waited for
+            return ""
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(max_chars)
     except (OSError, ValueError):  # a name with a NUL is no file's

@@ -255,6 +255,7 @@ class LintGoal(CommandGoal[LintOptions]):
 
 def _is_blank(path: Path) -> bool:
     try:
-        return path.stat().st_size < MAX_BLANK and not path.read_bytes().strip()
+        is_small = path.is_file() and path.stat().st_size < MAX_BLANK
+        return is_small and not path.read_bytes().strip()
     except OSError:
         return False

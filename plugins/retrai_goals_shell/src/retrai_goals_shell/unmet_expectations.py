@@ -23,7 +23,7 @@ from pathspec import GitIgnoreSpec
 from pydantic import Field
 
 from retrai_core import Contradiction, GoalResult
-from retrai_goal_support import SavedModel, contradiction_of, project_files
+from retrai_goal_support import SavedModel, contradiction_of, project_files, text_of
 
 from .edits import edited, read_editable
 from .expectations import (
@@ -188,10 +188,7 @@ class _TestFile:
 
     def unmet(self, place: Path) -> dict[str, str]:
         """What was compared and not met, with the answer where that is a literal."""
-        try:
-            lines = place.read_text("utf-8", errors="replace").split("\n")
-        except OSError:
-            return {}
+        lines = text_of(place).split("\n")
         answers: dict[str, str] = {}
         last: Expectation | None = None
         for number, compared in enumerate(comparisons(self.found)):

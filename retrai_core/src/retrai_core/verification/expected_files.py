@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..contracts.goal import CaseOutcome, CheckReport
-from .files import walk_project
+from .files import read_small, walk_project
 from .final_check import check_with
 from .guard import Guard
 from .source_changes import SourceChanges
@@ -200,10 +199,8 @@ def _reads_files(path: Path) -> bool:
 
 def _text(path: Path) -> str | None:
     """What a file of moderate size holds; None where it is no text or cannot be read."""
+    data = None if path.is_symlink() else read_small(path, _MAX_BYTES)
     try:
-        if path.is_symlink() or os.path.getsize(path) > _MAX_BYTES:
-            return None
-        with path.open(encoding="utf-8", newline="") as file:
-            return file.read()
-    except (OSError, ValueError):
+        return None if data is None else data.decode()
+    except ValueError:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -95,6 +96,18 @@ def fingerprint(path: Path) -> str:
     except OSError:
         return ""
     return digest.hexdigest()
+
+
+def read_small(path: Path, max_bytes: int) -> bytes | None:
+    """What a file holds, or the file that a link leads to; None where it is none (a pipe would be
+    waited for), is larger or cannot be read."""
+    try:
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= max_bytes:
+            return path.read_bytes()
+    except OSError:
+        pass
+    return None
 
 
 def copy_file(source: Path, target: Path) -> None:

@@ -8,14 +8,13 @@ to repositories, but every setting that names a program is restored.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ..storage.git_store import FILE, Entry
 from ..storage.restore import put_entry
-from .files import copy_file, fingerprint, folders, remove, walk
+from .files import copy_file, fingerprint, folders, read_small, remove, walk
 from .refusal import Refusal
 from .repository_settings import included, without_programs
 from .restore import back_up
@@ -93,7 +92,7 @@ def _controls(project: Path) -> Iterator[str]:
                     continue
                 seen.add(path)
                 yield path.relative_to(project).as_posix()
-                data = _read(path)
+                data = read_small(path, _LIMIT_BYTES)
                 if data is not None and b"include" in data.lower():
                     pending += included(data, path.parent, project)
         yield from _hooks(folder, prefix)
@@ -136,21 +135,10 @@ def _settings_left(
         return b""
     if not os.path.lexists(target) or (target.is_dir() and not target.is_symlink()):
         return None  # without settings no program is named
-    data = _read(target)
+    data = read_small(target, _LIMIT_BYTES)
     if data is None:
         return b""
     clean, dropped = without_programs(data, target.parent, project)
-    before = _read(kept) if kept is not None else None
+    before = read_small(kept, _LIMIT_BYTES) if kept is not None else None
     known = without_programs(before, target.parent, project)[1] if before is not None else []
     return clean if [setting for setting in dropped if setting not in known] else None
-
-
-def _read(path: Path) -> bytes | None:
-    """None where it is no regular file of a sensible size."""
-    try:
-        status = path.stat()
-        if stat.S_ISREG(status.st_mode) and status.st_size <= _LIMIT_BYTES:
-            return path.read_bytes()
-    except OSError:
-        pass
-    return None

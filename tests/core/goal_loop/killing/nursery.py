@@ -17,6 +17,7 @@ import os
 import random
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -104,6 +105,16 @@ def forked(state: Path, run_id: str, last: int) -> bool:
     return True
 
 
+def status_after_kill(store: FilesStore, run_id: str) -> str:
+    """The run's status, as soon as no child of the killed process holds the run any more: one that
+    has not yet begun its program has inherited the lock."""
+    deadline = time.monotonic() + 30
+    while (status := asyncio.run(store.load(run_id)).status) == "running":
+        assert time.monotonic() < deadline, f"run {run_id} is still held"
+        time.sleep(0.01)
+    return status
+
+
 def main() -> None:
     """One run that is left alone, then runs that are killed, until there were enough kills."""
     folder, seed, wanted = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
@@ -131,7 +142,7 @@ def main() -> None:
                 break
             kills.append(last)
             done += 1
-            if asyncio.run(store.load(run_id)).status not in ("pending", "interrupted"):
+            if status_after_kill(store, run_id) not in ("pending", "interrupted"):
                 break  # killed after the end was kept
         ended = asyncio.run(store.load(run_id))
         if ended.status != "achieved":
