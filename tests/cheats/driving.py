@@ -21,7 +21,7 @@ from corpus.trajectory import Step, Trajectory
 
 from retrai_core import FilesStore, RunConfig, RunManager, RunRecord, RunRequest
 
-STEP_LIMIT_S = 30
+STEP_LIMIT_S = 120
 CHECK_LIMIT_S = 120
 JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
 """Where `tests/goals_js/install_bun.sh` puts bun; programs there are found like any other."""

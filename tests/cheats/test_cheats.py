@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -25,15 +25,15 @@ class RefusedError(AssertionError):
     """The guard does not accept honest work."""
 
 
-def _params(
-    trajectories: Iterable[Trajectory], raises: type[AssertionError]
-) -> Iterator[ParameterSet]:
+def _params(trajectories: Iterable[Trajectory], raises: type[AssertionError]) -> list[ParameterSet]:
     """Those that the guard is known to get wrong are expected to fail, by that alone."""
+    params: list[ParameterSet] = []
     for one in trajectories:
         known = one.believed or one.refused
         reason = one.kind or "honest"
         marks = [pytest.mark.xfail(raises=raises, reason=reason, strict=False)] if known else []
-        yield pytest.param(one, id=one.title, marks=marks)
+        params.append(pytest.param(one, id=one.title, marks=marks))
+    return params
 
 
 def _skip_without(trajectory: Trajectory) -> None:

@@ -8,12 +8,9 @@ only lie there.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-from retrai_core import Sandbox
-
-from .environment import ProbedEnvironment, probe_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +54,17 @@ class CopiedProject:
         return os.pathsep.join([*self.roots, *named])
 
 
-async def copied_project(
-    sandbox: Sandbox, python: str, original: Path, copy: Path
-) -> CopiedProject | None:
+def copied_project(path: Iterable[str], original: Path, copy: Path) -> CopiedProject | None:
     """How to import from `copy` instead of `original`; None where they are the same.
 
-    The interpreter is asked anew: the agent may have installed the project meanwhile.
+    Args:
+        path: the interpreter's import path.
+        original: the project.
+        copy: the copy of it.
     """
     if copy == original:
         return None
     plain = CopiedProject(original, copy)
-    found = await probe_environment(sandbox, python, "pytest")
-    path = found.path if isinstance(found, ProbedEnvironment) else ()
     both = ((entry, plain.counterpart(entry)) for entry in path)
     roots = dict.fromkeys(found for entry, found in both if found != entry)
     return CopiedProject(original, copy, tuple(roots))

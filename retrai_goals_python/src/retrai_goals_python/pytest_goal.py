@@ -191,6 +191,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         outcomes_only: bool = False,
     ) -> PytestRun:
         context, options = self.context, self.options
+        path = await self.interpreter_path() if cwd != context.project else []
         return await run_pytest(
             context.sandbox,
             context.python,
@@ -199,7 +200,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             extra_args=options.args if args is None else args,
             timeout_s=options.timeout_s,
             max_chars_per_failure=options.max_chars_per_failure,
-            copied=await copied_project(context.sandbox, context.python, context.project, cwd),
+            copied=copied_project(path, context.project, cwd),
             record=record,
             outcomes_only=outcomes_only,
         )

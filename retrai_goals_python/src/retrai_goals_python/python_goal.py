@@ -25,6 +25,8 @@ class PythonGoal(GoalBase[PythonOptions], Generic[PythonOptions]):
     def __init__(self, options: PythonOptions, context: RunContext) -> None:
         super().__init__(options, context)
         self._environment: ProbedEnvironment | None = None
+        self._interpreter_path: list[str] = []
+        self._installed = ""
 
     async def probe(self) -> ProbedEnvironment | str:
         """Asked once a run: the interpreter stays, what is installed is looked at each time."""
@@ -32,8 +34,19 @@ class PythonGoal(GoalBase[PythonOptions], Generic[PythonOptions]):
             return self._environment
         found = await probe_environment(self.context.sandbox, self.context.python, self.runner)
         if isinstance(found, ProbedEnvironment):
-            self._environment = found
+            self._environment, self._interpreter_path = found, found.path
+            self._installed = await self.external_state(self.context.project)
         return found
+
+    async def interpreter_path(self) -> list[str]:
+        """The folders that the interpreter imports from, asked for anew where what is installed has
+        changed."""
+        state = await self.external_state(self.context.project)
+        if state != self._installed:
+            found = await probe_environment(self.context.sandbox, self.context.python, self.runner)
+            self._interpreter_path = found.path if isinstance(found, ProbedEnvironment) else []
+            self._installed = state
+        return self._interpreter_path
 
     async def external_state(self, project: Path) -> str:
         found = await self.probe()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from retrai_core.verification.globs import Globs
@@ -20,3 +22,13 @@ def test_a_plain_path_matches_as_in_a_gitignore_file(glob: str) -> None:
 def test_a_lone_slash_means_no_file() -> None:
     assert not Globs(["/"]).match("src/x.py")
     assert not Globs(["/", "/b"]).match("a")
+
+
+@given(st.lists(st.text("ab./*", min_size=1, max_size=7), min_size=1, max_size=4), st.data())
+def test_a_star_in_the_last_name_matches_as_in_a_gitignore_file(
+    globs: list[str], data: st.DataObject
+) -> None:
+    globs = [f"/{glob}" for glob in globs if "//" not in f"/{glob}"] or ["/a*"]
+    names = st.text("ab.", min_size=1, max_size=5).filter(lambda name: name.strip("."))
+    path = "/".join(data.draw(st.lists(names, min_size=1, max_size=3)))
+    assert Globs(globs).match(path) == GitIgnoreSpec.from_lines(globs).match_file(path)

@@ -9,6 +9,8 @@ from pathspec import GitIgnoreSpec
 
 # Where the fixed beginning of a glob ends.
 _WILD = re.compile(r"[*?\[\\\s]")
+# What comes before the only wild sign, a `*` in the last name, and what after it.
+_ONE_STAR = re.compile(r"((?:/[^*?\[\\\s/]+)*/[^*?\[\\\s/]*)\*([^*?\[\\\s/]*)")
 
 
 class Globs:
@@ -23,17 +25,23 @@ class Globs:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         lines = list(patterns)
-        # A goal may give thousands of plain paths (`/src/json.py`), which are looked up instead of
-        # being tried one by one. Where a `!` takes something back, the order counts.
-        if any(line.startswith("!") for line in lines):
-            self._places: frozenset[str] = frozenset()
-        else:
-            self._places = frozenset(
-                line
-                for line in lines
-                if line.startswith("/") and len(line) > 1 and fixed_start(line) == line
-            )
-        self._others = GitIgnoreSpec.from_lines(line for line in lines if line not in self._places)
+        # A goal may give thousands of plain paths (`/src/json.py`, `/src/json.*so`), which are
+        # looked up instead of being tried one by one. Where a `!` takes something back, the order
+        # counts.
+        is_ordered = any(line.startswith("!") for line in lines)
+        self._places: set[str] = set()
+        self._ends: dict[str, set[str]] = {}
+        others: list[str] = []
+        for line in lines:
+            if is_ordered or not line.startswith("/") or len(line) == 1:
+                others.append(line)
+            elif fixed_start(line) == line:
+                self._places.add(line)
+            elif split := _ONE_STAR.fullmatch(line):
+                self._ends.setdefault(split[1], set()).add(split[2])
+            else:
+                others.append(line)
+        self._others = GitIgnoreSpec.from_lines(others)
         # Every check asks about every file again.
         self._known: dict[str, bool] = {}
 
@@ -48,7 +56,19 @@ class Globs:
         # A place stands for all that is below it; one that ends with `/` for nothing else.
         above = {place[:end] for end, sign in enumerate(place) if sign == "/"}
         within = {place, *above, *(f"{folder}/" for folder in above)}
-        return not within.isdisjoint(self._places) or self._others.match_file(path)
+        if not within.isdisjoint(self._places):
+            return True
+        if self._ends and any(map(self._begins_and_ends, {place, *above})):
+            return True
+        return self._others.match_file(path)
+
+    def _begins_and_ends(self, place: str) -> bool:
+        first = place.rfind("/") + 1
+        return any(
+            place.endswith(tuple(self._ends[place[:at]]), at)
+            for at in range(first, len(place) + 1)
+            if place[:at] in self._ends
+        )
 
 
 def fixed_start(glob: str) -> str:
