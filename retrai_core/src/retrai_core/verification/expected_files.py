@@ -39,6 +39,8 @@ _READS = re.compile(
     r"|\b(?:iterdir|scandir|listdir|walk|cat|cp|head|tail|sed|awk|grep|source)\b|<\s*[\"$\w./]*\$"
 )
 _MAX_BYTES = 1_000_000
+_MAX_ALL_CHARS = 20_000_000
+"""Of a project with more expected output, as much is changed."""
 _MAX_SINGLE_FILES = 3
 _MAX_SINGLE_S = 10.0
 """A check that takes longer is not run for each file by itself."""
@@ -177,6 +179,7 @@ def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
         return {}
     folders = {Path(path).parent for path in changes.sources} - {Path()}
     texts: dict[str, str] = {}
+    left = _MAX_ALL_CHARS
     found = sorted(walk_project(project), key=lambda path: not guard.belongs_to_check(path))
     for path in found:
         in_check = guard.belongs_to_check(path)
@@ -189,6 +192,9 @@ def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
         text = _text(project / path)
         if text is not None and changed_output(text) != text:
             texts[path] = text
+            left -= len(text)
+            if left < 0:
+                break
     return texts
 
 
