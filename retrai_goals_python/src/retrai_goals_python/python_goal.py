@@ -39,8 +39,8 @@ class PythonGoal(GoalBase[PythonOptions], Generic[PythonOptions]):
         return found
 
     async def interpreter_path(self) -> list[str]:
-        """The folders that the interpreter imports from, asked for anew where what is installed has
-        changed."""
+        """The folders that the interpreter imports from; it is asked again when what is installed
+        has changed."""
         state = await self.external_state(self.context.project)
         if state != self._installed:
             found = await probe_environment(self.context.sandbox, self.context.python, self.runner)

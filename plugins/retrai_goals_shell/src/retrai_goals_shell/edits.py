@@ -11,9 +11,9 @@ Edit = tuple[int, int, str]
 
 def read_editable(path: Path) -> str | None:
     """The text of a file; None where it cannot be read, or places would move when it is written."""
-    if not path.is_file():  # a pipe would be waited for
-        return None
     try:
+        if not path.is_file():  # a pipe would be waited for
+            return None
         source = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return None

@@ -40,7 +40,7 @@ _READS = re.compile(
 )
 _MAX_BYTES = 1_000_000
 _MAX_ALL_CHARS = 20_000_000
-"""Of a project with more expected output, as much is changed."""
+"""Where a project holds more expected output, the rest is left as it is."""
 _MAX_SINGLE_FILES = 3
 _MAX_SINGLE_S = 10.0
 """A check that takes longer is not run for each file by itself."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,11 +98,10 @@ def fingerprint(path: Path) -> str:
 
 
 def read_small(path: Path, max_bytes: int) -> bytes | None:
-    """What a file holds, or the file that a link leads to; None where it is none (a pipe would be
-    waited for), is larger or cannot be read."""
+    """The bytes of a regular file, or of the one that a link leads to; None where there is none (a
+    pipe would be waited for), or it is larger or cannot be read."""
     try:
-        status = path.stat()
-        if stat.S_ISREG(status.st_mode) and status.st_size <= max_bytes:
+        if path.is_file() and path.stat().st_size <= max_bytes:
             return path.read_bytes()
     except OSError:
         pass
