@@ -1,4 +1,5 @@
-"""Of a project that is installed in editable mode, the clean copy is tested and nothing else."""
+"""Of a project that is installed in editable mode, or that PYTHONPATH names, the clean copy is
+tested and nothing else."""
 
 from __future__ import annotations
 
@@ -138,3 +139,22 @@ async def test_code_that_is_still_loaded_from_the_original_fails_the_verificatio
         (site / "zz_early.pth").unlink()
     assert not result.achieved
     assert "src/thing/__init__.py was still imported from the project itself" in result.reason
+
+
+@pytest.mark.parametrize("arguments", ["", "-p xdist -n 1"], ids=["plain", "xdist"])
+@pytest.mark.parametrize("named", ["src", "{project}/src"], ids=["relative", "absolute"])
+async def test_sources_that_pythonpath_names_are_verified_on_the_copy(
+    make_project, context, make_goal, monkeypatch, tmp_path, named, arguments
+):
+    files = {"tests/__init__.py": "", "tests/test_add.py": TEST, "src/thing/__init__.py": WRONG}
+    project = make_project(files)
+    monkeypatch.setenv("PYTHONPATH", named.format(project=project))
+    context.run_dir = tmp_path / "run"
+    context.goal_part = make_goal(args=arguments)
+    guard = Guard(context, [])
+    assert "1 of 1 test fails" in (await guard.take_baseline()).reason
+    (project / "src" / "thing" / "__init__.py").write_text(RIGHT)
+    result, suspect = await final_check(guard, {})
+    assert (result.achieved, suspect) == (True, "")
+    assert result.report is not None
+    assert not any(path.startswith(str(project)) for path in result.report.imported_from)

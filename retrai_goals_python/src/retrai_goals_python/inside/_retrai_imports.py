@@ -30,12 +30,15 @@ class Imports:
         """Change the import path, the finders and the packages that are there already.
 
         `roots` stood on the path behind `here`, for what is imported before this and by child
-        processes; the copy's folders take the places that the original's had.
+        processes; the copy's folders take the places that the original's had. Those that PYTHONPATH
+        named stood there, and stay.
         """
         start = sys.path.index(here) + 1 if here in sys.path else 0
-        if roots and sys.path[start : start + len(roots)] == list(roots):
-            del sys.path[start : start + len(roots)]
-        sys.path[:] = [self.counterpart(entry) if entry else entry for entry in sys.path]
+        path = [self.counterpart(entry) if entry else entry for entry in sys.path]
+        end = start + len(roots)
+        if path[start:end] == list(roots):
+            path[start:end] = [root for root in roots if root not in path[end:]]
+        sys.path[:] = path
         for index, finder in enumerate(sys.meta_path):
             owner = getattr(finder, "__module__", "") or type(finder).__module__
             if not str(owner).startswith(_NOT_TOUCHED):
