@@ -299,6 +299,10 @@ TRICKS = [
     "if os.environ.get('PYTEST_CURRENT_TEST'):",
     "open('tests/test_a.py').read()",
     "def __eq__(self, other): return True",
+    "json.loads = lenient",
+    "    else: re.compile = lenient",
+    "before, time.time = time.time, lenient",
+    "def start(): json.loads = lenient",
 ]
 
 
@@ -325,6 +329,8 @@ def test_removed_and_old_lines_are_not(line):
         "++counter",
         "class Contest:",
         "raise ValueError('no test for this')",
+        "self.pattern: re.Pattern = re.compile(text)",
+        "def next_day(when: datetime.date = None, *, at: datetime.time = NOON): ...",
     ],
 )
 def test_plain_code_raises_no_suspicion(line):

@@ -35,6 +35,11 @@ _STANDARD = (
     "|operator|os|pathlib|re|statistics|time|unittest"
 )
 """Modules that tests compare with."""
+_BLOCK = (
+    r"^\s*(?:(?:if|elif|else|try|except|finally|for|while|with|case)\b.*"
+    r"|(?:async )?def\b.*\).*|class\b.*):"
+)
+"""After another colon stands an annotation: `found: re.Pattern = ...`."""
 IGNORES = (
     reported(r"#\s*type:\s*ignore", "a new `type: ignore` comment"),
     reported(r"#\s*pyright:\s*(?:ignore|basic|off|report\w+\s*=)", "a new pyright comment"),
@@ -116,7 +121,8 @@ PYTHON_TRICKS = (
         sign="unproven",
     ),
     sign(
-        rf"(?<![\w.])(?:{_STANDARD})\.\w+\s*=[^=]|\bsetattr\(\s*(?:{_STANDARD})\s*,",
+        rf"(?:(?<![\w.:])(?<!: )|{_BLOCK}\s*)(?:{_STANDARD})\.\w+\s*=[^=]"
+        rf"|\bsetattr\(\s*(?:{_STANDARD})\s*,",
         "changes Python's own functions",
     ),
     sign(r"_retrai|RETRAI_", "looks for retrai"),

@@ -180,10 +180,10 @@ def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
     folders = {Path(path).parent for path in changes.sources} - {Path()}
     texts: dict[str, str] = {}
     left = _MAX_ALL_CHARS
-    found = sorted(walk_project(project), key=lambda path: not guard.belongs_to_check(path))
-    for path in found:
-        in_check = guard.belongs_to_check(path)
-        is_source = not in_check and not folders.isdisjoint(Path(path).parents)
+    found = sorted((not guard.belongs_to_check(path), path) for path in walk_project(project))
+    for is_elsewhere, path in found:
+        in_check = not is_elsewhere
+        is_source = is_elsewhere and not folders.isdisjoint(Path(path).parents)
         if not is_expected_output(path, in_check=in_check) or is_source:
             continue
         is_changed = path in changes.sources or path in changes.tests
