@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 
 import pytest
@@ -112,6 +113,22 @@ async def test_a_copy_comes_with_the_environment_that_it_lacks(
         assert done.stdout.startswith("runs\n"), done.stderr
         assert done.stdout.endswith("kept\n")
     assert not (context.project / ".venv" / "new").exists()
+
+
+async def test_uv_runs_a_copy_without_installing_it(make, make_environment, context, tmp_path):
+    if (uv := shutil.which("uv")) is None:
+        pytest.skip("uv is not installed")
+    context.python = make_environment(context.project / ".venv")
+    sandbox, copy = await make(), tmp_path / "copy"
+    copy.mkdir()
+    (copy / "pyproject.toml").write_text(
+        '[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.9"\n'
+        '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+    )
+    line = f"{uv} run python -c 'import sys; print(sys.prefix)'"
+    view = View(shown={context.project: copy})
+    done = await sandbox.run(line, timeout_s=30, cwd=copy, view=view)
+    assert done.stdout == f"{copy / '.venv'}\n", done.stderr
 
 
 HUNTS = {

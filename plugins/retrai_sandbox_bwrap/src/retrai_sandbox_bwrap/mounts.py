@@ -151,6 +151,8 @@ def _mount_environment(made: _Arguments, walls: Walls, request: Request) -> None
             made.add("--ro-bind", path, path)
             # A command may name it by a relative path (`.venv/bin/python`).
             made.add("--ro-bind", path, _real(copy) / path.relative_to(request.project))
+            # `uv run` would install the project anew, since it stands at another place.
+            made.add("--setenv", "UV_NO_SYNC", "1")
 
 
 def _make_folders(made: _Arguments, walls: Walls, targets: Iterable[Path]) -> None:
