@@ -29,6 +29,16 @@ def test_a_green_case_that_saw_the_same_answers_is_unchanged() -> None:
     assert compare(Recordings(before, after)).question == question
 
 
+@pytest.mark.parametrize("answer", ["None", "<Response [200]>"])
+def test_answers_that_show_nothing_are_no_question(answer: str) -> None:
+    same = seen("a", one=answer)
+    found = compare(Recordings(same, same))
+    assert (found.question, bool(found.unknown)) == ("", True)
+    assert compare(
+        Recordings(seen("a", one=f"{answer}; n: 1"), seen("a", one=f"{answer}; n: 1"))
+    ).question
+
+
 def test_no_record_is_not_an_equal_record() -> None:
     assert not compare(Recordings([], seen("a", one="1"))).question
     assert not compare(Recordings(seen("a", one="1"), [])).question

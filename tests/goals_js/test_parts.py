@@ -51,6 +51,9 @@ def test_the_runner_is_found_from_the_script(line: str, runner: str) -> None:
         ({"test": "jest && eslint ."}, "runs more after its tests"),
         ({"test": "ava"}, "none of jest, vitest, mocha and node:test"),
         ({"test": "npm run a", "a": "npm test"}, "call each other"),
+        ({"test": "npm test --workspaces --if-present"}, "--option path="),
+        ({"test": "npm -ws test"}, "--option path="),
+        ({"test": "pnpm -r test"}, "--option path="),
     ],
 )
 def test_a_script_that_cannot_be_used_is_explained(scripts: dict[str, str], problem: str) -> None:

@@ -115,8 +115,44 @@ SOURCES = {
         [
             ("Cart(2)", "Cart { unit: 2 }"),
             ("(Cart { unit: 2 }).add(4)", "Cart { unit: 2 }"),
-            ("(Cart { unit: 2 }).total()", "8"),
+            ("(Cart { unit: 2 }).total", "8"),
         ],
+    ),
+    "an object that can be iterated": (
+        """exports.Days = class Days {
+          #last;
+          constructor(last) { this.#last = last; }
+          *[Symbol.iterator]() { for (let day = 1; day < this.#last; day += 1) yield day; }
+          [Symbol.toPrimitive]() { return this.#last; }
+        };""",
+        "const { Days } = require('../price.js');",
+        "() => { const days = new Days(3); assert.deepEqual([+days, ...days], [3, 1, 2, 3]); }",
+        [
+            ("Days(3)", "Days {}"),
+            ("(Days {})[Symbol.toPrimitive]('number')", "3"),
+            ("(Days {})[Symbol.iterator]()", "yields 1, 2"),
+        ],
+    ),
+    "a generator that is not asked for all": (
+        "exports.odd = function* () { for (let n = 1; ; n += 2) yield n; };",
+        "const { odd } = require('../price.js');",
+        "() => { for (const n of odd()) { if (n > 2) assert.strictEqual(n, 4); } }",
+        [("odd()", "yields 1, 3")],
+    ),
+    "an asynchronous generator": (
+        "exports.odd = async function* () { yield 1; throw new RangeError('no more'); };",
+        "const { odd } = require('../price.js');",
+        "async () => { for await (const n of odd()) assert.strictEqual(n, 1); }",
+        [("odd()", "yields 1, throws RangeError('no more')")],
+    ),
+    "an iterator without a generator": (
+        """exports.once = (n) => ({
+          [Symbol.iterator]() { return this; },
+          next() { return { done: n < 1, value: n-- }; },
+        });""",
+        "const { once } = require('../price.js');",
+        "() => { assert.deepStrictEqual([...once(1)], [2]); }",
+        [("once(1)", "yields 1")],
     ),
     "a function as the module": (
         "module.exports = (units) => units * 2;",

@@ -22,6 +22,10 @@ _PROGRAMS: Mapping[str, Runner] = {
 }
 _NODE = {"node", "nodejs", "tsx", "ts-node"}
 _COMMANDS = re.compile(r"&&|\|\||[;|&]")
+_WORKSPACES = re.compile(
+    r"\s(?:-ws?|--workspaces?)\b|\b(?:turbo|nx|lerna)\b|\byarn workspaces?\b"
+    r"|\bpnpm\b.*\s(?:-r|-F|--recursive|--filter)\b"
+)
 _ANOTHER = re.compile(r"^(?:npm|pnpm|yarn)(?:\s+run)?(?:\s+-\S+)*\s+(?P<script>[\w:.-]+)\s*$")
 
 
@@ -93,7 +97,7 @@ def find_test_script(package: PackageJson, script: str) -> TestScript | str:
                 "add one, or name it with --option script=..."
             )
         another = _ANOTHER.match(line)
-        if another is None:
+        if another is None or _WORKSPACES.search(line):
             return _runner_of(script, line)
         script = another["script"]
     return f"the scripts {', '.join(seen)} of package.json call each other"
@@ -114,6 +118,11 @@ def _runner_of(script: str, line: str) -> TestScript | str:
         return (
             f"the script `{script}` runs more after its tests ({line}), so no option can be added "
             "for the report; name a script that ends with the runner with --option script=..."
+        )
+    if _WORKSPACES.search(line):
+        return (
+            f"the script `{script}` runs the tests of other packages ({line}); name one's folder "
+            "with --option path=..., or take `shell-goal` with check_command"
         )
     return (
         f"what the script `{script}` runs ({line}) is none of jest, vitest, mocha and node:test; "

@@ -161,7 +161,8 @@ def compare(
     """What the recordings say, of the cases that turned green.
 
     Where the code gave a case that turned green the answers of before, that is a question; not
-    where all of them are None, since what such calls do stands elsewhere.
+    where none of them tells anything: what such calls do, or what the objects hold that they
+    return, stands elsewhere.
 
     Args:
         found: the recordings.
@@ -189,7 +190,7 @@ def compare(
                 doubt = f"{case} passes now, and the old code gives the same answers to its calls"
             continue
         unknown = unknown or f"{case} passes now, and no answer of the code is known to differ"
-        if not question and after[case] and any(answer != "None" for _, answer in seen):
+        if not question and after[case] and any(_tells(answer) for _, answer in seen):
             same = _line(": ".join(min(seen)))
             question = f"{case} passes now although the code answered it as before: {same}"
     findings = _differences(calls)[:MAX_SHOWN]
@@ -198,6 +199,11 @@ def compare(
     new = [after[case] - before[case] for case in turned]
     proven = all(each and all(outside.get(c) == a for c, a in each) for each in new)
     return Observation("", question, doubt, unknown, proven, findings)
+
+
+def _tells(answer: str) -> bool:
+    """Not None, nor an object of a library's that shows little of itself: `<Response [200]>`."""
+    return answer != "None" and not (answer.startswith("<") and answer.endswith(">"))
 
 
 def _calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:

@@ -17,6 +17,7 @@ const retraiRecorder = (report, cases, expectation) => {
   const workingFolder = process.cwd;
   const MAX_CALLS = 200;
   const MAX_LOOKS = 1000;
+  const MAX_SAID = 5;
   const out = openSync(report, 'a');
   const write = (line) => writeSync(out, `${stringify(line)}\n`);
   const shapes = () => {
@@ -148,8 +149,9 @@ const retraiRecorder = (report, cases, expectation) => {
       const made = new Proxy(value, {
         get: (object, key) => {
           const found = Reflect.get(object, key, object);
-          if (typeof key === 'symbol' || key === 'constructor') return found;
-          return typeof found === 'function' ? method(key, found) : record(path, key, [], () => found, value);
+          if (key === 'constructor' || (typeof key === 'symbol' && typeof found !== 'function')) return found;
+          const name = typeof key === 'symbol' ? `[${key.description}]` : key;
+          return typeof found === 'function' ? method(name, found) : record(path, name, [], () => found, value, true);
         },
       });
       seen.set(value, made);
@@ -157,13 +159,60 @@ const retraiRecorder = (report, cases, expectation) => {
     }
     return seen.get(value);
   };
-  const record = (path, name, args, work, self) => {
+  // What an iterator gives is an answer, in its order; nothing is asked of it before the test does.
+  const iterated = (path, iterator, line, changes) => {
+    const values = [];
+    let isOver = false;
+    let whole = line.whole;
+    const say = () => write({ ...line, whole, answer: `yields ${values.join(', ')}${isOver ? '' : ', ...'}${changes()}` });
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      say();
+      look(path);
+    };
+    const take = (step) => {
+      if (step.done) {
+        end();
+      } else if (values.length < MAX_CALLS) {
+        values.push(text(step.value));
+        whole = whole && isData(step.value);
+        if (values.length <= MAX_SAID) say();
+      } else {
+        whole = false;
+      }
+      return step;
+    };
+    const failed = (error) => {
+      values.push(failure(error));
+      end();
+      throw error;
+    };
+    const through = (key) => (...args) => {
+      depth += 1;
+      let step;
+      try {
+        step = iterator[key](...args);
+      } catch (error) {
+        failed(error);
+      } finally {
+        depth -= 1;
+      }
+      if (key === 'return') end();
+      return types.isPromise(step) ? apply(then, step, [take, failed]) : take(step);
+    };
+    const known = ['next', 'return', 'throw'].filter((key) => typeof iterator[key] === 'function');
+    const steps = Object.fromEntries(known.map((key) => [key, through(key)]));
+    return new Proxy(iterator, { get: (object, key) => (Object.hasOwn(steps, key) ? steps[key] : Reflect.get(object, key, object)) });
+  };
+  const record = (path, name, args, work, self, isRead = false) => {
     if (depth > 0) return work();
     if (current === '') return without(path, work);
     const where = `${path}: ${name || 'the module'}`;
     const before = args.map(text);
     const state = self === undefined ? '' : text(self);
-    const shown = `${state === '' ? '' : `(${state}).`}${name.replace(/^default\./, '') || path}(${before.join(', ')})`;
+    const owner = state === '' ? '' : `(${state})${name.startsWith('[') ? '' : '.'}`;
+    const shown = `${owner}${name.replace(/^default\./, '') || path}${isRead ? '' : `(${before.join(', ')})`}`;
     const whole = args.every((each) => isData(each));
     const again = self === undefined ? packed(path, name, args) : '';
     const changed = () => (self === undefined || text(self) === state ? '' : `; this: ${text(self)}`);
@@ -181,6 +230,11 @@ const retraiRecorder = (report, cases, expectation) => {
     }
     reportFalseIdentity(answer, where);
     const given = followed(path, answer);
+    if (types.isGeneratorObject(answer) || (isPlain(answer) && typeof answer.next === 'function')) {
+      const line = note(shown, 'yields nothing yet', '', whole);
+      if (line) write({ ...line, whole: false });
+      return line ? iterated(path, answer, line, changes) : answer;
+    }
     if (types.isPromise(answer)) {
       const line = note(shown, 'never settles', again, false);
       if (line) write(line);
