@@ -25,6 +25,7 @@ from .conftest import needs_make
     [
         ("true", {}, ""),
         ("exit 3", {}, "exit status 3"),
+        (r"printf 'one\n\033[31mno network\033[0m\n\n'; exit 2", {}, "status 2: no network"),
         ("exit 3", {"exit_code": 3}, ""),
         ("echo all is well", {"output_contains": "is well"}, ""),
         ("echo so so", {"output_contains": ["so", "well"]}, "does not print 'well'"),

@@ -13,6 +13,8 @@ from retrai_core import CaseOutcome, Completed
 from .option_types import IsRegex, OneOrMore
 
 _SHOWN = 80
+_LAST_CHARS = 4_000
+_CONTROL = re.compile(r"\x1b\[[\d;]*[A-Za-z]|[\x00-\x1f\x7f]")
 
 
 class SuccessCondition(BaseModel):
@@ -37,7 +39,7 @@ class SuccessCondition(BaseModel):
         if self.exit_code is not None:
             found[f"exit status {self.exit_code}"] = (
                 done.exit_code == self.exit_code,
-                f"it ended with exit status {done.exit_code}",
+                f"it ended with exit status {done.exit_code}{_last_line(done.stdout)}",
             )
         for text in self.output_contains:
             holds = text in done.stdout
@@ -54,6 +56,13 @@ class SuccessCondition(BaseModel):
         return {
             name: ("passed" if holds else "failed", said) for name, (holds, said) in found.items()
         }
+
+
+def _last_line(output: str) -> str:
+    """What the command printed last, which often says why it failed; empty where it is nothing."""
+    lines = [_CONTROL.sub("", line).strip() for line in output[-_LAST_CHARS:].splitlines()]
+    last = next((line for line in reversed(lines) if line), "")
+    return f": {last[:_SHOWN]}" if last else ""
 
 
 def _short(text: str) -> str:
