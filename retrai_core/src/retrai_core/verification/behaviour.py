@@ -202,7 +202,8 @@ def compare(
 
 
 def _tells(answer: str) -> bool:
-    """Not None, nor an object of a library's that shows little of itself: `<Response [200]>`."""
+    """Whether it is neither None nor a library's object that shows little of itself, as
+    `<Response [200]>` does."""
     return answer != "None" and not (answer.startswith("<") and answer.endswith(">"))
 
 
