@@ -14,7 +14,7 @@
   const job = parse(fs.readFileSync(process.argv.at(-1), 'utf8'));
   const out = fs.openSync(job.answers, 'a');
   const limit = Symbol('limit');
-  const exit = process.exit.bind(process);
+  const exit = process.reallyExit.bind(process);
   const isKept = new RegExp(job.variables);
   for (const name of Object.keys(process.env)) if (!isKept.test(name)) delete process.env[name];
   Object.assign(process.env, job.env);
