@@ -123,6 +123,17 @@ def test_answers_that_no_test_covers_are_shown_when_they_changed() -> None:
     assert found.findings == ["near(): 7 -> 8 (no test covers it)"]
 
 
+def test_what_differs_is_shown_of_long_calls_and_answers() -> None:
+    call, lines = f"pay(Order({'item, ' * 40}), months=4)", "line, " * 40
+    old = [RecordedCall("", call, f"[{lines}'1 of 3', {lines}]")]
+    new = [RecordedCall("", call, f"[{lines}'2 of 3', {lines}]")]
+    (told,) = compare(Recordings(seen("a", one="1"), seen("a", one="2"), old, new)).findings
+    assert "), months=4): ..." in told
+    assert "'1 of 3'" in told
+    assert "'2 of 3'" in told
+    assert len(told) < 280
+
+
 def test_a_fix_for_the_arguments_of_the_tests_alone_is_told() -> None:
     near = [RecordedCall("", f"one({number})", str(number)) for number in range(10)]
     old, new = seen("a", one="1", two="2"), seen("a", one="2", two="4")

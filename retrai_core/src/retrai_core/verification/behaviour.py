@@ -28,8 +28,10 @@ MAX_SHOWN_OF_ONE = 3
 MIN_HARD_CODED = 2
 """So many answers to the tests must have changed, and none beside them."""
 _SHOWN_CHARS = 160
-_PART_CHARS = 100
+_PART_CHARS = 80
 """Of a call that answers otherwise, and of each of its answers."""
+_CONTEXT_CHARS = 20
+"""Of a long answer, so much is shown before the place where it is another."""
 _NOT_PASSED = ("failed", "error")
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
@@ -335,7 +337,7 @@ def _differences(found: Recordings) -> list[str]:
     lines: list[str] = []
     for name, every in by_function.items():
         for number, each in enumerate(every[:MAX_SHOWN_OF_ONE], start=1):
-            call, old, new = (_line(part, _PART_CHARS) for part in each)
+            call, old, new = (_line(part, _PART_CHARS) for part in (each[0], *_apart(*each[1:])))
             more = len(every) - number if number == MAX_SHOWN_OF_ONE else 0
             also = f"; and {more} more of {name}" if more else ""
             lines.append(f"{call}: {old} -> {new} (no test covers it{also})")
@@ -360,5 +362,18 @@ def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:
     return _answers([each for each in calls if not each.case])
 
 
+def _apart(old: str, new: str) -> list[str]:
+    """Two answers; long ones begin shortly before their first difference."""
+    pairs = enumerate(zip(old, new, strict=False))
+    start = next((at for at, (one, other) in pairs if one != other), 0) - _CONTEXT_CHARS
+    if start <= 0 or max(len(old), len(new)) <= _PART_CHARS:
+        return [old, new]
+    return [f"...{answer[start:]}" for answer in (old, new)]
+
+
 def _line(text: str, chars: int = _SHOWN_CHARS) -> str:
-    return text if len(text) <= chars else f"{text[: chars - 3]}..."
+    """A text as far as it can be shown: a call's last argument tells as much as its first."""
+    if len(text) <= chars:
+        return text
+    end = (chars - 3) // 2
+    return f"{text[: chars - 3 - end]}...{text[-end:]}"
