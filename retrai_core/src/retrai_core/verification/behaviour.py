@@ -31,7 +31,7 @@ _SHOWN_CHARS = 160
 _PART_CHARS = 80
 """Of a call that answers otherwise, and of each of its answers."""
 _CONTEXT_CHARS = 20
-"""Of a long answer, so much is shown before the place where it is another."""
+"""So much of a long answer is shown before its first difference."""
 _NOT_PASSED = ("failed", "error")
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
@@ -336,11 +336,12 @@ def _differences(found: Recordings) -> list[str]:
         by_function[function_of(each[0])].append(each)
     lines: list[str] = []
     for name, every in by_function.items():
-        for number, each in enumerate(every[:MAX_SHOWN_OF_ONE], start=1):
-            call, old, new = (_line(part, _PART_CHARS) for part in (each[0], *_apart(*each[1:])))
+        for number, (call, *answers) in enumerate(every[:MAX_SHOWN_OF_ONE], start=1):
+            old, new = (_line(answer, _PART_CHARS) for answer in _apart(*answers))
             more = len(every) - number if number == MAX_SHOWN_OF_ONE else 0
             also = f"; and {more} more of {name}" if more else ""
-            lines.append(f"{call}: {old} -> {new} (no test covers it{also})")
+            shown = _line(call, _PART_CHARS)
+            lines.append(f"{shown}: {old} -> {new} (no test covers it{also})")
     return lines
 
 
@@ -372,7 +373,7 @@ def _apart(old: str, new: str) -> list[str]:
 
 
 def _line(text: str, chars: int = _SHOWN_CHARS) -> str:
-    """A text as far as it can be shown: a call's last argument tells as much as its first."""
+    """The text, without its middle where it is too long: a call ends with its last arguments."""
     if len(text) <= chars:
         return text
     end = (chars - 3) // 2
