@@ -84,7 +84,8 @@ def new_environment(folder: Path, wheels: list[Path], third_party: Iterable[meta
 
 def run(python: Path, *args: str, tmp_path: Path) -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith("RETRAI_")}
-    env |= {"RETRAI_STATE_DIR": str(tmp_path / "state"), "PYTHONPATH": ""}
+    env |= {"RETRAI_STATE_DIR": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path)}
+    env |= {"PYTHONPATH": ""}
     done = subprocess.run(
         [python, *args], capture_output=True, text=True, cwd=tmp_path, env=env, check=False
     )
