@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from retrai_core import RecordedCall
-from retrai_core.verification.behaviour import Recordings, compare
+from retrai_core.verification.behaviour import Recordings, compare, of_program
 
 
 def seen(case: str, **answers: str) -> list[RecordedCall]:
@@ -283,3 +283,23 @@ def test_what_the_old_code_answers_too_says_nothing_of_the_fix() -> None:
     # Outside, both miss what only the tests have.
     lost = seen("a", two="raises FileNotFoundError()")
     assert not compare(Recordings(old, new, lost, lost)).doubt
+
+
+def test_a_program_that_answers_anew_only_in_the_check_is_a_question() -> None:
+    old, new = seen("sh check.sh", one="1", two="2"), seen("sh check.sh", one="5", two="6")
+    outside = seen("sh check.sh", one="1", two="6")
+    found = of_program(Recordings(old, new, old, outside))
+    told = "the fix answers only where the check runs: one(): 5 in the check, 1 outside of it"
+    assert (found.question, found.suspect, found.proven) == (told, "", False)
+    # What gave another answer in the check before, too, needs something that the check does first.
+    assert not of_program(Recordings(new, new, old, outside)).question
+    assert not of_program(Recordings([], new, old, outside)).question
+
+
+def test_a_program_whose_answers_hold_outside_is_compared_by_their_neighbors() -> None:
+    old, new = seen("sh check.sh", one="1"), seen("sh check.sh", one="5")
+    found = of_program(
+        Recordings((), new, [*old, *seen("", near="2")], [*new, *seen("", near="6")])
+    )
+    assert found.findings == ["near(): 2 -> 6 (no test covers it)"]
+    assert (found.question, found.suspect, found.proven) == ("", "", False)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from retrai_core import RecordedCall, RunContext
+from retrai_goal_support import replay_python_calls
 from retrai_goals_python.recorded_calls import (
     import_paths,
     patches,
     recorded_calls,
     remove_tests,
-    replay_calls,
 )
 from retrai_goals_python.runner import PytestRun, run_pytest
 
@@ -63,7 +63,7 @@ def replay(context: RunContext):
         neighbors: int = 0,
         modules: Sequence[str] = (),
     ) -> list[RecordedCall]:
-        return await replay_calls(
+        return await replay_python_calls(
             context.sandbox,
             sys.executable,
             project,
@@ -72,6 +72,7 @@ def replay(context: RunContext):
             modules=modules,
             neighbors=neighbors,
             timeout_s=60,
+            cpu_s=15,
         )
 
     return start

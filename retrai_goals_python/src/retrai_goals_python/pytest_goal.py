@@ -23,7 +23,12 @@ from retrai_core import (
     Suspicion,
     UsageError,
 )
-from retrai_goal_support import FolderOptions, ShellWords, missing_folder
+from retrai_goal_support import (
+    FolderOptions,
+    ShellWords,
+    missing_folder,
+    replay_python_calls,
+)
 
 from .changed_examples import changed_examples
 from .contradiction import contradict_tests
@@ -44,7 +49,6 @@ from .recorded_calls import (
     patches,
     recorded_calls,
     remove_tests,
-    replay_calls,
 )
 from .runner import FAILED, render_failures, run_pytest
 from .runner_files import RunnerFiles
@@ -308,7 +312,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         await asyncio.to_thread(remove_tests, copy)
         sandbox, project = self.context.sandbox, self.context.project
         root = project if sandbox.arranges_view else copy
-        return await replay_calls(
+        return await replay_python_calls(
             sandbox,
             self.context.python,
             root / self.options.path,
@@ -318,6 +322,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             modules=modules,
             neighbors=neighbors,
             timeout_s=timeout_s,
+            cpu_s=timeout_s / 4,
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import builtins
 import json
 import os
@@ -14,8 +13,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from retrai_core import RecordedCall, Sandbox
-from retrai_goal_support import SavedModel, fresh_folder, play_calls, text_of
+from retrai_core import RecordedCall
+from retrai_goal_support import SavedModel, text_of
 
 from .comparing_helpers import comparing_helpers
 from .contradiction import Failed
@@ -26,22 +25,6 @@ from .python_source import imported, literal, parse, parse_file
 
 BEFORE = "pytest_before.json"
 """In the run's folder: what the baseline check showed."""
-_INSIDE = Path(__file__).parent / "inside"
-_START = """\
-def start():
-    import json, sys
-    values, replay, ordinary = [{{"__name__": name}} for name in ("values", "replay", "ordinary")]
-    exec({values!r}, values)
-    exec({replay!r}, replay)
-    exec({ordinary!r}, ordinary)
-    with open(sys.argv.pop()) as file:
-        job = json.load(file)
-    globals().clear()
-    globals()["__name__"] = "__main__"
-    replay["main"](job, values, ordinary["look_ordinary"]())
-
-start()
-"""
 MAX_SOURCE = 100_000
 _NOT_ALONE = {"_pytest", "unittest", *NONDETERMINISTIC}
 _MARK = "pytest.mark."
@@ -280,54 +263,6 @@ def import_paths(run: PytestRun, cwd: Path) -> list[str]:
         within = Path(path).is_relative_to(cwd)
         found.append(os.path.relpath(path, cwd) if within else path)
     return found
-
-
-async def replay_calls(
-    sandbox: Sandbox,
-    python: str,
-    root: Path,
-    calls: Sequence[RecordedCall],
-    *,
-    paths: Sequence[str],
-    modules: Sequence[str],
-    neighbors: int,
-    timeout_s: float,
-) -> list[RecordedCall]:
-    """Make calls again in a process without tests.
-
-    Args:
-        sandbox: where it is started.
-        python: the project's interpreter.
-        root: the project or a copy of it, without tests.
-        calls: as recorded.
-        paths: where modules are imported from.
-        modules: those of the project are imported first: what they register counts for the tests.
-        neighbors: at most so many more calls, with arguments near the recorded ones.
-        timeout_s: wall-clock seconds; neighbors get a quarter of them in processor time, so that
-            a busy machine hides no difference.
-    """
-    names = ("values", "replay", "ordinary")
-    inside = {name: (_INSIDE / f"_retrai_{name}.py").read_text("utf-8") for name in names}
-    async with fresh_folder("tmp") as room:
-        # A file: the project's code can read the command line, and no ordinary one has such a text.
-        program = room / "app.py"
-        await asyncio.to_thread(program.write_text, _START.format(**inside), "utf-8")
-        return await play_calls(
-            sandbox,
-            [python, str(program)],
-            {
-                # As for a program that is started there, and not as a runner puts them.
-                "paths": [str(root), *(path for path in paths if path != str(root))],
-                "modules": list(modules),
-                "neighbors": neighbors,
-                "cpu_s": timeout_s / 4,
-            },
-            calls,
-            root=root,
-            timeout_s=timeout_s,
-            env={"PYTHONHASHSEED": "1"},
-            readable=[room],
-        )
 
 
 def modules_of_tests(folder: Path, calls: Sequence[RecordedCall]) -> list[str]:

@@ -18,17 +18,27 @@ from .contradictions import (
 from .folders import bytes_of, fresh_folder, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
+from .python_calls import (
+    CALL_RECORDER,
+    PythonCalls,
+    PythonRecorder,
+    python_recorder,
+    replay_python_calls,
+)
 from .replays import json_lines, play_calls
 from .results import Failure, code_result, render_failures, shorten, suite_result
 from .saved_model import SavedModel
 
 __all__ = [
+    "CALL_RECORDER",
     "LITERAL",
     "LOOKS_FOR_RETRAI",
     "ExactForms",
     "Failure",
     "FolderOptions",
     "ProjectFile",
+    "PythonCalls",
+    "PythonRecorder",
     "SavedModel",
     "ShellWords",
     "Trick",
@@ -48,7 +58,9 @@ __all__ = [
     "play_calls",
     "project_files",
     "prompt_line",
+    "python_recorder",
     "render_failures",
+    "replay_python_calls",
     "shorten",
     "suite_result",
     "temporary_prefix",

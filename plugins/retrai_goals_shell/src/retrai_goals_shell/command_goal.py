@@ -17,14 +17,24 @@ from retrai_core import (
     Environment,
     GoalBase,
     GoalResult,
+    RecordedCall,
+    RunContext,
     Suspicion,
 )
-from retrai_goal_support import ShellWords, Trick, globs_below, missing_folder
+from retrai_goal_support import (
+    PythonCalls,
+    ShellWords,
+    Trick,
+    globs_below,
+    missing_folder,
+    replay_python_calls,
+)
 
 from .command_audit import audit_commands
 from .command_environment import command_environment
 from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
 from .place import PlaceOptions
+from .recorded_programs import record_programs
 from .unmet_expectations import UnmetExpectations
 
 
@@ -51,6 +61,10 @@ class CommandGoal(GoalBase[CommandT]):
     tricks: ClassVar[Sequence[Trick]] = ()
     """What is looked for in changed sources of every language."""
 
+    def __init__(self, options: CommandT, context: RunContext) -> None:
+        super().__init__(options, context)
+        self._recorded = PythonCalls()
+
     @abstractmethod
     def shell_text(self, project: Path) -> str:
         """What the shell runs; the files that it names and that check something belong to it."""
@@ -73,6 +87,44 @@ class CommandGoal(GoalBase[CommandT]):
         project = self.context.project
         programs = named_files(self.shell_text(project), project, self.options.path)
         return audit_commands(diff, project, programs, self.tricks)
+
+    def command(self) -> list[str]:
+        """What is started; empty where no Python program can be asked for its calls."""
+        return []
+
+    async def record_calls(
+        self, copy: Path, sources: Sequence[str], *, timeout_s: float
+    ) -> Sequence[RecordedCall]:
+        command, path = self.command(), self.options.path
+        if command:
+            self._recorded = await record_programs(
+                self.context,
+                command,
+                self.shell_text(copy),
+                copy,
+                path,
+                sources,
+                timeout_s=min(timeout_s, self.options.timeout_s),
+            )
+        return self._recorded.calls
+
+    async def replay_calls(
+        self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
+    ) -> Sequence[RecordedCall]:
+        sandbox, project, known = self.context.sandbox, self.context.project, self._recorded
+        root = project if sandbox.arranges_view else copy
+        return await replay_python_calls(
+            sandbox,
+            self.context.python,
+            root / self.options.path,
+            calls,
+            paths=[str(root / path) for path in known.paths if (copy / path).is_dir()],
+            modules=known.modules,
+            neighbors=neighbors,
+            timeout_s=timeout_s,
+            # What is slow, as the old code of a job is, is not waited for.
+            cpu_s=timeout_s / 16,
+        )
 
     async def environment(self, project: Path) -> Environment:
         return await asyncio.to_thread(command_environment, self.context.python, project)

@@ -100,9 +100,12 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
     def shell_text(self, project: Path) -> str:
         return recipe_of(makefile_text(project / self.options.path), self.options.target)
 
+    def command(self) -> list[str]:
+        return ["make", *self.options.args, self.options.target]
+
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
         folder = cwd / self.options.path
-        command = ["make", *self.options.args, self.options.target]
+        command = self.command()
         text = await asyncio.to_thread(makefile_text, folder)
         try:
             if cwd == self.context.project:

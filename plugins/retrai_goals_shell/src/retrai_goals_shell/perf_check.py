@@ -104,6 +104,9 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def shell_text(self, project: Path) -> str:
         return self.options.command
 
+    def command(self) -> list[str]:
+        return ["bash", "-c", self.options.command]
+
     async def impossible(self) -> str | None:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
         if kept is None or not self.options.compare_output:
@@ -112,7 +115,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
-        command = ["bash", "-c", self.options.command]
+        command = self.command()
         try:
             measured = await self._measure(command, cwd)
         except (ToolError, FileNotFoundError) as error:

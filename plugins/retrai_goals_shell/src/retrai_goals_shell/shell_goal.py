@@ -74,8 +74,11 @@ class ShellGoal(TestingCommandGoal[ShellGoalOptions]):
     def shell_text(self, project: Path) -> str:
         return self.options.check_command
 
+    def command(self) -> list[str]:
+        return ["bash", "-c", self.options.check_command]
+
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
-        command = ["bash", "-c", self.options.check_command]
+        command = self.command()
         try:
             done = await self.context.sandbox.run(
                 merged(command),

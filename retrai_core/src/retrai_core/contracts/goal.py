@@ -342,6 +342,22 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
         """
         return Contradiction()
 
+    async def record_calls(
+        self, copy: Path, sources: Sequence[str], *, timeout_s: float
+    ) -> Sequence[RecordedCall]:
+        """Run the check in `copy` once more, and record its calls into `sources`.
+
+        For a goal whose checks record no calls themselves. They and calls near them are made
+        again on the old and the new code; what people are shown comes from there, and the verdict
+        does not depend on it. Nothing by default.
+
+        Args:
+            copy: a copy of the project as it is now; it is thrown away.
+            sources: what the run changed, relative to the project.
+            timeout_s: wall-clock seconds.
+        """
+        return ()
+
     async def replay_calls(
         self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
     ) -> Sequence[RecordedCall]:

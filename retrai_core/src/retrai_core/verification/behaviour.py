@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..contracts.goal import GoalResult, RecordedCall
@@ -22,6 +22,10 @@ from .guard import Guard
 from .source_changes import SourceChanges
 
 NEIGHBORS = 400
+_PLAY_S = 8.0
+"""So many seconds calls may always be played."""
+_MAX_CHECK_S = 60.0
+"""A check that takes longer is not made once more only to record calls."""
 MAX_SHOWN = 8
 MAX_SHOWN_OF_ONE = 3
 """Of one function."""
@@ -121,26 +125,40 @@ async def observe(
     failing = {case for case, outcome in report.cases.items() if outcome != "passed"}
     before = [one for one in guard.baseline_calls() if one.case not in failing]
     after = [one for one in result.calls if one.case not in failing]
-    if not before:
-        return Observation()
-    then = {(each.call, each.case): each for each in before}
-    known = {(each.call, each.case) for each in after}
-    calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
-    # A function may have moved to another module since.
-    calls_then = [then.get((each.call, each.case), each) for each in calls]
+    goal = guard.context.goal
 
     async def replay(copy: Path, made: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
         with guard.checking(copy):
-            return await guard.context.goal.replay_calls(
-                copy, made, neighbors=neighbors, timeout_s=max(8.0, check_s)
+            return await goal.replay_calls(
+                copy, made, neighbors=neighbors, timeout_s=max(_PLAY_S, check_s)
             )
 
-    async with changed_copy(guard, changes.undo) as old, changed_copy(guard, _as_it_is) as new:
-        # Side by side: what they could disturb each other with is forbidden there.
-        replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
+    async def record(copy: Path) -> Sequence[RecordedCall]:
+        with guard.checking(copy):
+            limit_s = _PLAY_S + 2 * check_s
+            return await goal.record_calls(copy, [*changes.sources], timeout_s=limit_s)
+
+    async with changed_copy(guard, _as_it_is) as new:
+        in_check = bool(before)
+        if not in_check and check_s <= _MAX_CHECK_S:
+            after = await record(new)
+        if not (before or after):
+            return Observation()
+        then = {(each.call, each.case): each for each in before}
+        known = {(each.call, each.case) for each in after}
+        calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
+        # A function may have moved to another module since.
+        calls_then = [then.get((each.call, each.case), each) for each in calls]
+        async with changed_copy(guard, changes.undo) as old:
+            # Side by side: what they could disturb each other with is forbidden there.
+            replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
+            found = Recordings(before, after, *replayed)
+            if not in_check:
+                before = await record(old) if _not_outside(found) else ()
+                return of_program(replace(found, before=before))
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
-    return compare(Recordings(before, after, *replayed), failed - failing, classes)
+    return compare(found, failed - failing, classes)
 
 
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
@@ -201,6 +219,34 @@ def compare(
     new = [after[case] - before[case] for case in turned]
     proven = all(each and all(outside.get(c) == a for c, a in each) for each in new)
     return Observation("", question, doubt, unknown, proven, findings)
+
+
+def of_program(found: Recordings) -> Observation:
+    """What the recordings say of the calls of a check that was made once more to record them.
+
+    Args:
+        found: the recordings; those before the run are wanted only where new answers are not given
+            outside of the check.
+    """
+    before = _answers(found.before)
+    lines = [
+        _line(f"{call}: {new} in the check, {old} outside of it")
+        for call, old, new in _not_outside(found)
+        if before.get(call) == old
+    ]
+    question = f"the fix answers only where the check runs: {lines[0]}" if lines else ""
+    return Observation(question=question, findings=compare(replace(found, before=())).findings)
+
+
+def _not_outside(found: Recordings) -> list[tuple[str, str, str]]:
+    """Calls that the new code answers outside of the check as the old code does, and otherwise in
+    the check; each with both answers."""
+    then, now = _answers(found.replayed_before), _answers(found.replayed_after)
+    return [
+        (call, now[call], answer)
+        for call, answer in _answers(found.after).items()
+        if call in now and now[call] == then.get(call) != answer
+    ]
 
 
 def _tells(answer: str) -> bool:

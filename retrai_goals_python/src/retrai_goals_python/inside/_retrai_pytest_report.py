@@ -20,6 +20,7 @@ import sys
 from typing import Any, Dict, Generator, Iterator, List, Set, Tuple, cast
 
 import _retrai_imports
+import _retrai_patches
 import _retrai_record
 import pytest
 from _retrai_compared import compared_by, written
@@ -234,6 +235,8 @@ class CallRecords:
         self.failed_only = "*" in self.wanted
         self.is_own = _retrai_record.own_files(root)
         self.recorder = _retrai_record.Recorder(root, self.is_own)
+        self.patches = _retrai_patches.Patches(self.recorder.is_projects, self.recorder.root)
+        self.recorder.answered = self.patches.look
         self.compared: List[str] = []
         self.running, self.of_subtest = False, cast("Any", None)
 
@@ -248,7 +251,7 @@ class CallRecords:
             path = str(getattr(plugin, "__file__", None) or "")
             self.recorder.tests[os.path.realpath(path)] = True
         # The first look takes longest, and would slow down the test that it is in.
-        self.recorder.patches.look()
+        self.patches.look()
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_setup(self, item: Any) -> Generator[None, Any, None]:
@@ -295,7 +298,7 @@ class CallRecords:
                     "parameters": {
                         str(name): written(value) for name, value in parameters_of(item).items()
                     },
-                    "patches": self.recorder.patches.take(functions),
+                    "patches": self.patches.take(functions),
                     "paths": [path for path in sys.path if path],
                 }
 

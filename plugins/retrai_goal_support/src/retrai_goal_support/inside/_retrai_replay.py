@@ -28,7 +28,9 @@ with suppress(ImportError):
     __import__("ctypes")  # a call that imports it first would count as one with effects
 
 CALL_LIMIT_CPU_S, CALL_LIMIT_S = 1.0, 10.0
-"""Of one call: processor time, which a busy machine does not use up, and wall-clock time."""
+"""Of one call at most: processor time, which no busy machine uses up, and wall-clock time."""
+RECORDED_LIMIT = 4
+"""Recorded calls may take so many times as long as their neighbors, all of them together."""
 TEST = "test:"
 """A call that is a test of its own: `test:[SOURCE, NAME, {PARAMETER: LITERAL}]`."""
 CHECKED = "<checked>"
@@ -64,9 +66,13 @@ class Player:
         root: the project.
         rendering: the module that renders values, by name.
         finder: hides the runner of tests, until a module needs it.
+        call_limit_cpu_s: seconds of processor time that one call may take.
     """
 
-    def __init__(self, root: str, rendering: Dict[str, Any], finder: Any) -> None:
+    def __init__(
+        self, root: str, rendering: Dict[str, Any], finder: Any, call_limit_cpu_s: float
+    ) -> None:
+        self.call_limit_cpu_s = call_limit_cpu_s
         self.rendering = types.SimpleNamespace(**rendering)
         self.values = self.rendering.Values(self.rendering.own_files(root))
         self.finder = finder
@@ -122,7 +128,7 @@ class Player:
         """While it lasts, the project's code runs, and may have no effects."""
         self.ahead_s = LATER_S  # the modules are loaded
         self.playing = True
-        signal.setitimer(signal.ITIMER_PROF, CALL_LIMIT_CPU_S)
+        signal.setitimer(signal.ITIMER_PROF, self.call_limit_cpu_s)
         signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
         try:
             yield
@@ -136,7 +142,7 @@ class Player:
         self.had_effect = False
         try:
             found = str(answer(*args))
-        except Exception:  # noqa: BLE001 - any object's own code, when it is copied or rendered
+        except (Exception, SystemExit):  # noqa: BLE001 - any object's or module's own code
             return ""
         return "" if self.had_effect else found
 
@@ -262,6 +268,8 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
     """The answer of each call, then those of their neighbors, as far as they can be told."""
     calls: List[Any] = []
     for at, text in enumerate(job["calls"]):
+        if cpu_time() > RECORDED_LIMIT * job["cpu_s"]:
+            break
         if text.startswith(TEST):
             yield {"at": at, "answer": player.ask(player.outcome, *json.loads(text[len(TEST) :]))}
             continue
@@ -282,7 +290,7 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
             seen.add(name)
             answer = player.ask(player.answer, near)
             # One that is another each time says nothing of a change.
-            again = player.ask(player.answer, near)
+            again = answer and player.ask(player.answer, near)
             yield {"call": name, "answer": answer if answer == again else ""}
 
 
@@ -305,7 +313,7 @@ def main(job: Dict[str, Any], rendering: Dict[str, Any], finder: Any) -> None:
         finder: hides the runner of tests.
     """
     sys.path[:] = job["paths"]
-    player = Player(job["root"], rendering, finder)
+    player = Player(job["root"], rendering, finder, min(CALL_LIMIT_CPU_S, job["cpu_s"] / 2))
     for name in job["modules"]:
         player.load(name)
     for number in (signal.SIGALRM, signal.SIGPROF):

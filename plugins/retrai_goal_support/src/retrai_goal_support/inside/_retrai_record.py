@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import dis
 import inspect
+import linecache
 import os
 import pickle
 import sys
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from _retrai_patches import Patches
 from _retrai_values import (
     TEST_NAME,
     OwnFile,
@@ -56,12 +56,17 @@ class Recorder:
     Args:
         root: the folder that the tests run in.
         is_own: whether a file is the project's.
+
+    Attributes:
+        answered: called after each call that was recorded.
     """
 
+    max_frames = MAX_FRAMES
+
     def __init__(self, root: str, is_own: OwnFile) -> None:
+        self.answered: Callable[[], Any] = list
         self.root = os.path.realpath(root) + os.sep
         self.values = Values(is_own)
-        self.patches = Patches(self.is_projects, self.root)
         self.tests: Dict[str, bool] = {}
         self._is_own_file = is_own
         self._known: Dict[str, bool] = {}
@@ -104,7 +109,7 @@ class Recorder:
 
     def _trace(self, frame: Any, event: str, arg: Any) -> Any:
         self.frames += 1
-        if self.frames > MAX_FRAMES:
+        if self.frames > self.max_frames:
             self.incomplete = True
             sys.settrace(None)
         if self.inside or self.incomplete:
@@ -114,7 +119,7 @@ class Recorder:
         own = self._known.get(name)
         if own is None:
             own = self._known[name] = self.is_projects(name)
-        if not own:
+        if not own or not self.tells(frame):
             return None
         self.inside = True
         frame.f_trace_lines = False
@@ -132,6 +137,10 @@ class Recorder:
         real = os.path.realpath(name)
         return not TEST_NAME.search(real[len(self.root) :]) and not self.tests.get(real)
 
+    def tells(self, frame: Any) -> bool:
+        """Whether a call of the project's code is to be followed, and not what it calls."""
+        return True
+
     def _call(self, frame: Any) -> Tuple[str, str, Pairs]:
         code = frame.f_code
         names, star, double, held = inspect.getargvalues(frame)
@@ -146,7 +155,8 @@ class Recorder:
             # A call is the same one when its function has got another parameter.
             drop_defaults(function, args, named)
         if function is not None and not code.co_flags & (_GENERATOR | _ASYNC_GENERATOR):
-            again = packed(module, name, args, named)
+            importable = module_name(frame.f_globals)
+            again = packed(importable, name, args, named) if importable else ""
         return self.values.call(name, args, named), again, pairs_of(code, args, named)
 
 
@@ -167,7 +177,7 @@ class _Followed:
         elif event == "return":
             if self.shown:
                 self._note(frame, arg)
-                self.recorder.patches.look()
+                self.recorder.answered()
             self.recorder.inside = False
         return self.local
 
@@ -218,6 +228,17 @@ def qualified_name(frame: Any) -> str:
             if code_of(base.__dict__.get(code.co_name)) is code:
                 return "%s.%s" % (base.__qualname__, code.co_name)
     return str(code.co_name)
+
+
+def module_name(names: Dict[str, Any]) -> str:
+    """What a module is imported as, by its names; empty for a program that works when it is."""
+    name = str(names.get("__name__", ""))
+    if name != "__main__":
+        return name
+    file, spec = str(names.get("__file__", "")), names.get("__spec__")
+    if "__main__" not in "".join(linecache.getlines(file)):
+        return ""
+    return str(spec.name) if spec else os.path.basename(file).partition(".")[0]
 
 
 def code_of(value: Any) -> Any:
