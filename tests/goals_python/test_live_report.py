@@ -12,12 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import retrai_goal_support
 import retrai_goals_python
 from retrai_goals_python.live_report import LiveReport
 
 from .conftest import MakeProject, Run
 
-INSIDE = Path(retrai_goals_python.__file__).parent / "inside"
+INSIDE = os.pathsep.join(
+    str(Path(each.__file__).parent / "inside")
+    for each in (retrai_goals_python, retrai_goal_support)
+)
 
 WRITES_AGAIN = """
 import sys
@@ -118,7 +122,7 @@ def test_a_writer_that_is_left_behind_does_not_wait_for_a_reader(tmp_path: Path)
             WRITES_AGAIN,
             str(tmp_path / "report"),
         ],
-        env={**os.environ, "PYTHONPATH": str(INSIDE)},
+        env={**os.environ, "PYTHONPATH": INSIDE},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -540,6 +541,31 @@ async def test_recording_gives_way_to_another_trace_function(record) -> None:
     )
     assert {each.case for each in calls if each.call} == {"test_shop.py::test_other"}
     assert ("", "") in shown(calls, "test_traces")  # it cannot be said what it saw
+
+
+async def test_another_test_that_fails_by_chance_takes_no_calls_away(
+    make_project, make_goal, context, tmp_path: Path
+) -> None:
+    chance = """
+        from pathlib import Path
+
+        def test_chance():
+            count = Path("count")
+            count.write_text(count.read_text() + "x" if count.exists() else "x")
+            assert len(count.read_text()) != 1
+        """
+    tests = "import shop\n\ndef test_one():\n    assert shop.one() == 1\n"
+    make_project({"shop.py": "def one():\n    return 2\n", "test_shop.py": tests})
+    goal = make_goal()
+    before = await goal.check({}, context.project)
+    assert [each.answer for each in before.calls if each.call == "one()"] == ["2"]
+    make_project({"shop.py": "def one():\n    return 1\n", "test_chance.py": chance})
+    copy = tmp_path / "copies" / "project"
+    shutil.copytree(context.project, copy)
+    after = await goal.check({"iteration": 1}, copy)
+    assert after.achieved
+    assert (copy / "count").read_text() == "xx"
+    assert [each.answer for each in after.calls if each.call == "one()"] == ["1"]
 
 
 async def test_a_plain_test_is_a_call_too(record, replay, make_project) -> None:

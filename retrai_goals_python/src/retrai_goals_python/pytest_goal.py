@@ -140,9 +140,13 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         run = await self._run(cwd, record=record)
         if record and not (run.all_passed if on_copy else run.complete):
             # Nothing that was done to record the calls may cost the verdict; what the project's
-            # code replaced is known all the same.
-            known = run.calls.items() if on_copy else ()
-            calls = {case: one.model_copy(update={"calls": None}) for case, one in known}
+            # code replaced is known all the same, and what the cases saw that passed.
+            calls = {
+                case: one
+                if run.complete and run.cases.get(case) == "passed"
+                else one.model_copy(update={"calls": None})
+                for case, one in (run.calls.items() if on_copy else ())
+            }
             run = replace(await self._run(cwd), calls=calls)
         if judges_copy:
             self._on_copy = run

@@ -21,7 +21,6 @@ from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missin
 from .python_calls import (
     CALL_RECORDER,
     PythonCalls,
-    PythonRecorder,
     python_recorder,
     replay_python_calls,
 )
@@ -38,7 +37,6 @@ __all__ = [
     "FolderOptions",
     "ProjectFile",
     "PythonCalls",
-    "PythonRecorder",
     "SavedModel",
     "ShellWords",
     "Trick",
