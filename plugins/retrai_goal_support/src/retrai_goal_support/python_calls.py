@@ -6,9 +6,11 @@ import asyncio
 import json
 import os
 import shutil
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from pydantic import BaseModel, Field
@@ -129,14 +131,24 @@ class PythonRecorder:
             for line in json_lines(bytes_of(file, _MAX_BYTES).splitlines(), _Line):
                 paths |= dict.fromkeys(map(self._in_project, line.paths))
                 modules |= dict.fromkeys(line.modules)
-                if line.again and len(calls) < _MAX_CALLS:
+                if line.again:
                     one = RecordedCall(case, line.call, line.answer, line.again)
                     calls.setdefault(line.call, one)
-        return PythonCalls(list(calls.values()), list(paths), list(modules))
+        chosen = islice(_in_turn(calls.values()), _MAX_CALLS)
+        return PythonCalls(list(chosen), list(paths), list(modules))
 
     def _in_project(self, path: str) -> str:
         root = next((one for one in self.roots if Path(path).is_relative_to(one)), None)
         return path if root is None else os.path.relpath(path, root)
+
+
+def _in_turn(calls: Iterable[RecordedCall]) -> Iterator[RecordedCall]:
+    """The first call of each function, the second of each, and so on."""
+    by_function: defaultdict[str, list[RecordedCall]] = defaultdict(list)
+    for each in calls:
+        by_function[each.call.partition("(")[0]].append(each)
+    for several in zip_longest(*by_function.values()):
+        yield from (one for one in several if one is not None)
 
 
 @dataclass(frozen=True)

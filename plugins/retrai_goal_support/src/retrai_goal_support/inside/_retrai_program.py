@@ -28,8 +28,8 @@ class ProgramRecorder(Recorder):
         files: those that are followed.
     """
 
-    max_frames = 10000000
-    """What runs tests has made a million before the first of them."""
+    # What runs tests has made a million frames before the first of them.
+    max_frames, max_calls = 10000000, 2000
 
     def __init__(self, root: str, files: List[str]) -> None:
         super().__init__(root, own_files(root))

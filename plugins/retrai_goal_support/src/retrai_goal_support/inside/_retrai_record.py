@@ -61,7 +61,7 @@ class Recorder:
         answered: called after each call that was recorded.
     """
 
-    max_frames = MAX_FRAMES
+    max_frames, max_calls = MAX_FRAMES, MAX_CALLS
 
     def __init__(self, root: str, is_own: OwnFile) -> None:
         self.answered: Callable[[], Any] = list
@@ -123,7 +123,7 @@ class Recorder:
             return None
         self.inside = True
         frame.f_trace_lines = False
-        if len(self.calls) >= MAX_CALLS or self.size > MAX_SIZE:
+        if len(self.calls) >= self.max_calls or self.size > MAX_SIZE:
             self.incomplete = True
         if code.co_name == "<module>" or self.incomplete:
             return _Followed(self, "", "", None).local
