@@ -286,14 +286,22 @@ def test_what_the_old_code_answers_too_says_nothing_of_the_fix() -> None:
 
 
 def test_a_program_that_answers_anew_only_in_the_check_is_a_question() -> None:
-    old, new = seen("sh check.sh", one="1", two="2"), seen("sh check.sh", one="5", two="6")
-    outside = seen("sh check.sh", one="1", two="6")
+    def asked(*answers: str) -> list[RecordedCall]:
+        return [
+            RecordedCall("sh check.sh", f"f({at})", answer) for at, answer in enumerate(answers)
+        ]
+
+    old, new, outside = asked("1", "2", "3"), asked("5", "6", "3"), asked("1", "6", "3")
     found = of_program(Recordings(old, new, old, outside))
-    told = "the fix answers only where the check runs: one(): 5 in the check, 1 outside of it"
+    told = "the fix answers only where the check runs: f(0): 5 in the check, 1 outside of it"
     assert (found.question, found.suspect, found.proven) == (told, "", False)
     # What gave another answer in the check before, too, needs something that the check does first.
     assert not of_program(Recordings(new, new, old, outside)).question
     assert not of_program(Recordings([], new, old, outside)).question
+    # Nor is it known that nothing has to be set where no other call answers the same everywhere.
+    assert not of_program(Recordings(old, new[:1], old, outside)).question
+    assert not of_program(Recordings(old, new, old, asked("1", "7", "3"))).question
+    assert not of_program(Recordings(old, [*new, *asked("9")], old, outside)).question
 
 
 def test_a_program_whose_answers_hold_outside_is_compared_by_their_neighbors() -> None:

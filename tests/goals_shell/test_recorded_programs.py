@@ -51,6 +51,7 @@ if __name__ == "__main__":
 FILES = {"lib/shop/__init__.py": "", "lib/shop/text.py": TEXT, "lib/shop/show.py": MAIN}
 RIGHT = TEXT.replace("3: 'th'", "3: 'rd'")
 CHECK = 'test "$(PYTHONPATH=lib python3 -m shop.show 3)" = 3rd'
+CHECK_ONE = 'test "$(PYTHONPATH=lib python3 -m shop.show 1)" = 1st'
 TESTS = """\
 import unittest
 
@@ -183,7 +184,7 @@ async def test_calls_are_made_again_with_others_near_them(bench: Bench, tmp_path
 
 def fix(run_goal: Run, project: Path, text: str) -> list[str]:
     """What people are told of a run that writes this text."""
-    for name, content in (FILES | {"check.sh": CHECK}).items():
+    for name, content in (FILES | {"check.sh": f"{CHECK} && {CHECK_ONE}"}).items():
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(content)
     write = ("file_write", {"path": "lib/shop/text.py", "content": text})

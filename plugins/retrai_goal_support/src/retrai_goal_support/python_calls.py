@@ -125,7 +125,7 @@ class PythonRecorder:
             case: what made the calls.
         """
         paths, modules = dict[str, None](), dict[str, None]()
-        calls = dict[str, RecordedCall]()
+        calls = dict[tuple[str, str], RecordedCall]()
         files = sorted((self.folder / _ANSWERS).iterdir())[:_MAX_PROCESSES]
         for file in files:
             for line in json_lines(bytes_of(file, _MAX_BYTES).splitlines(), _Line):
@@ -133,7 +133,7 @@ class PythonRecorder:
                 modules |= dict.fromkeys(line.modules)
                 if line.again:
                     one = RecordedCall(case, line.call, line.answer, line.again)
-                    calls.setdefault(line.call, one)
+                    calls.setdefault((line.call, line.answer), one)
         chosen = islice(_in_turn(calls.values()), _MAX_CALLS)
         return PythonCalls(list(chosen), list(paths), list(modules))
 
@@ -156,7 +156,7 @@ class PythonCalls:
     """Calls that programs made.
 
     Attributes:
-        calls: each once.
+        calls: each once with the same answer.
         paths: where their modules are imported from; relative to the project what lies in it.
         modules: those that the calls go to.
     """

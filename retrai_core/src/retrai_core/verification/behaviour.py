@@ -240,12 +240,21 @@ def of_program(found: Recordings) -> Observation:
 
 def _not_outside(found: Recordings) -> list[tuple[str, str, str]]:
     """Calls that the new code answers outside of the check as the old code does, and otherwise in
-    the check; each with both answers."""
+    the check; each with both answers.
+
+    Only functions count whose other calls answer the same everywhere: others may need what the
+    check has set.
+    """
     then, now = _answers(found.replayed_before), _answers(found.replayed_after)
+    after = [(each.call, each.answer) for each in found.after if each.call in now]
+    left = {(call, answer) for call, answer in after if now[call] == then.get(call) != answer}
+    same = {function_of(call) for call, answer in after if answer == now[call]}
+    other = {function_of(c) for c, answer in after if (c, answer) not in left and answer != now[c]}
+    stable = _answers(found.after)
     return [
         (call, now[call], answer)
-        for call, answer in _answers(found.after).items()
-        if call in now and now[call] == then.get(call) != answer
+        for call, answer in after
+        if (call, answer) in left and call in stable and function_of(call) in same - other
     ]
 
 
