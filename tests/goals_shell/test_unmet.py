@@ -172,6 +172,30 @@ async def test_the_expectation_that_was_not_met_is_contradicted(
         assert (bench.project / "check.py").read_text() == CHECK
 
 
+async def test_what_is_expected_may_stand_on_several_lines(bench: Bench) -> None:
+    bench.write(
+        {
+            "shop.py": "def title():\n    return 'a'\n",
+            "test_shop.py": """
+import unittest, shop
+
+class Tests(unittest.TestCase):
+    def test_title(self):
+        self.assertEqual(
+            shop.title(),
+            "an "
+            "apple",
+        )
+""",
+        }
+    )
+    goal = bench.build(ShellGoal, check_command="python3 -m unittest -q")
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"shop.py": "def title():\n    return 'an apple'\n"})
+    assert (await goal.check(LATER, bench.project)).achieved
+    assert not (await goal.contradict(bench.project, [])).still_passed
+
+
 async def test_a_command_that_passes_whatever_it_finds_proves_nothing_either_way(
     bench: Bench,
 ) -> None:

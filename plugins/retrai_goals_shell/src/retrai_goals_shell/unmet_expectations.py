@@ -214,7 +214,7 @@ def _answer(each: Expectation, value: str) -> str | None:
     if each.language == "shell":
         same = value == each.literal.strip("\"'")
         return None if same else f"'{value}'" if value and "'" not in value else ""
-    expected = ast.literal_eval(each.literal)
+    expected = ast.literal_eval(f"({each.literal})")  # it may stand on several lines
     try:
         answered = ast.literal_eval(value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
