@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from retrai_core import RecordedCall
-from retrai_core.verification.behaviour import Recordings, compare, of_program
+from retrai_core.verification.behaviour import Observation, Recordings, compare, compare_program
 
 
 def seen(case: str, **answers: str) -> list[RecordedCall]:
@@ -285,29 +285,29 @@ def test_what_the_old_code_answers_too_says_nothing_of_the_fix() -> None:
     assert not compare(Recordings(old, new, lost, lost)).doubt
 
 
-def test_a_program_that_answers_anew_only_in_the_check_is_a_question() -> None:
-    def asked(*answers: str) -> list[RecordedCall]:
-        return [
-            RecordedCall("sh check.sh", f"f({at})", answer) for at, answer in enumerate(answers)
-        ]
+def asked(*answers: str) -> list[RecordedCall]:
+    """What a function of a program answered, each time for another argument."""
+    return [
+        RecordedCall("sh check.sh", f"f({number})", answer) for number, answer in enumerate(answers)
+    ]
 
+
+def test_a_program_that_answers_anew_only_in_the_check_is_told() -> None:
     old, new, outside = asked("1", "2", "3"), asked("5", "6", "3"), asked("1", "6", "3")
-    found = of_program(Recordings(old, new, old, outside))
-    told = "the fix answers only where the check runs: f(0): 5 in the check, 1 outside of it"
-    assert (found.question, found.suspect, found.proven) == (told, "", False)
+    told = "the fix may answer only where the check runs: f(0): 5 in the check, 1 outside of it"
+    assert compare_program(Recordings(old, new, old, outside)) == Observation(findings=[told])
     # What gave another answer in the check before, too, needs something that the check does first.
-    assert not of_program(Recordings(new, new, old, outside)).question
-    assert not of_program(Recordings([], new, old, outside)).question
+    assert not compare_program(Recordings(new, new, old, outside)).findings
+    assert not compare_program(Recordings([], new, old, outside)).findings
     # Nor is it known that nothing has to be set where no other call answers the same everywhere.
-    assert not of_program(Recordings(old, new[:1], old, outside)).question
-    assert not of_program(Recordings(old, new, old, asked("1", "7", "3"))).question
-    assert not of_program(Recordings(old, [*new, *asked("9")], old, outside)).question
+    assert not compare_program(Recordings(old, new[:1], old, outside)).findings
+    assert not compare_program(Recordings(old, new, old, asked("1", "7", "3"))).findings
+    assert not compare_program(Recordings(old, [*new, *asked("9")], old, outside)).findings
 
 
-def test_a_program_whose_answers_hold_outside_is_compared_by_their_neighbors() -> None:
-    old, new = seen("sh check.sh", one="1"), seen("sh check.sh", one="5")
-    found = of_program(
-        Recordings((), new, [*old, *seen("", near="2")], [*new, *seen("", near="6")])
-    )
-    assert found.findings == ["near(): 2 -> 6 (no test covers it)"]
-    assert (found.question, found.suspect, found.proven) == ("", "", False)
+def test_answers_beside_those_that_a_program_gave_in_the_check_are_told() -> None:
+    old, new = [*asked("1"), *seen("", near="2")], [*asked("5"), *seen("", near="6")]
+    found = compare_program(Recordings((), asked("5"), old, new))
+    assert found == Observation(findings=["near(): 2 -> 6 (not seen in the check)"])
+    known = [*asked("5"), RecordedCall("sh check.sh", "near()", "6")]
+    assert not compare_program(Recordings((), known, old, new)).findings

@@ -543,6 +543,30 @@ async def test_recording_gives_way_to_another_trace_function(record) -> None:
     assert ("", "") in shown(calls, "test_traces")  # it cannot be said what it saw
 
 
+async def test_a_coroutine_is_one_call(record, replay, make_project) -> None:
+    files = {
+        "shop.py": """
+            import asyncio
+
+            async def total(n):
+                n = n * 2
+                await asyncio.sleep(0.01)
+                return n
+            """,
+        "test_shop.py": """
+            import asyncio, shop
+
+            def test_total():
+                async def both():
+                    return await asyncio.gather(shop.total(3), shop.total(4))
+                assert asyncio.run(both()) == [6, 8]
+            """,
+    }
+    calls, paths = await record(files)
+    assert shown(calls) == [("total(3)", "6"), ("total(4)", "8")]
+    assert shown(await replay(make_project({}), calls, paths)) == shown(calls)
+
+
 async def test_another_test_that_fails_by_chance_takes_no_calls_away(
     make_project, make_goal, context, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Completed, Limits, Sandbox, ToolError
-from retrai_goal_support import CALL_RECORDER, Failure, fresh_folder
+from retrai_goal_support import CALL_RECORDER_FILES, Failure, fresh_folder
 
 from .brought_along import left_out
 from .contradiction import contradict_tests
@@ -126,7 +126,7 @@ def _lay_out(folder: Path, settings: Mapping[str, object]) -> None:
     """The reporter in a folder of its own, for the path, and room for the report beside it."""
     (folder / "path").mkdir()
     own = (Path(__file__).parent / "inside" / f"{name}.py" for name in INSIDE)
-    for source in (*own, *CALL_RECORDER):
+    for source in (*own, *CALL_RECORDER_FILES):
         shutil.copyfile(source, folder / "path" / source.name)
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
 

@@ -19,7 +19,7 @@ from .folders import bytes_of, fresh_folder, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .python_calls import (
-    CALL_RECORDER,
+    CALL_RECORDER_FILES,
     PythonCalls,
     python_recorder,
     replay_python_calls,
@@ -29,7 +29,7 @@ from .results import Failure, code_result, render_failures, shorten, suite_resul
 from .saved_model import SavedModel
 
 __all__ = [
-    "CALL_RECORDER",
+    "CALL_RECORDER_FILES",
     "LITERAL",
     "LOOKS_FOR_RETRAI",
     "ExactForms",

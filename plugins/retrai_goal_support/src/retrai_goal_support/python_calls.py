@@ -9,7 +9,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from pathlib import Path
 
@@ -21,14 +21,26 @@ from .folders import bytes_of, fresh_folder
 from .replays import json_lines, play_calls
 
 _INSIDE = Path(__file__).parent / "inside"
-CALL_RECORDER = [_INSIDE / f"_retrai_{name}.py" for name in ("record", "values")]
+CALL_RECORDER_FILES = [_INSIDE / f"_retrai_{name}.py" for name in ("record", "values")]
 """What records calls in a Python process: modules that lie side by side on its path."""
 _PROGRAM = _INSIDE / "_retrai_program.py"
-_SITE = "import _retrai_program\n\n_retrai_program.start()\n"
+_SITE = """\
+import sys
+import _retrai_program
+
+_retrai_program.start()
+del sys.modules["sitecustomize"]
+try:
+    import sitecustomize
+except ImportError:
+    pass
+"""
 _ANSWERS = "answers"
-_MAX_BYTES = 10_000_000
-"""Of what one process recorded."""
-_MAX_PROCESSES, _MAX_CALLS = 500, 400
+_MAX_PROCESSES, _MAX_BYTES, _MAX_LINES = 500, 5_000_000, 20_000
+"""So much is read of what all processes recorded."""
+_MAX_CALLS = 400
+"""So many calls are made again."""
+_MAX_NAMES = 500
 _START = """\
 def start():
     import json, sys
@@ -97,8 +109,9 @@ async def replay_python_calls(
 
 
 class _Line(BaseModel):
-    """Of what a process recorded: where its modules come from, or a call."""
+    """Of what a process recorded: its interpreter and its modules, or a call."""
 
+    python: str = ""
     paths: list[str] = Field(default_factory=list[str])
     modules: list[str] = Field(default_factory=list[str])
     call: str = ""
@@ -119,23 +132,41 @@ class PythonRecorder:
     roots: Sequence[Path]
 
     def read(self, case: str) -> PythonCalls:
-        """What the processes have recorded that have ended.
+        """What the processes of the first interpreter have recorded that have ended.
 
         Args:
             case: what made the calls.
         """
+        python = ""
         paths, modules = dict[str, None](), dict[str, None]()
         calls = dict[tuple[str, str], RecordedCall]()
-        files = sorted((self.folder / _ANSWERS).iterdir())[:_MAX_PROCESSES]
-        for file in files:
-            for line in json_lines(bytes_of(file, _MAX_BYTES).splitlines(), _Line):
-                paths |= dict.fromkeys(map(self._in_project, line.paths))
-                modules |= dict.fromkeys(line.modules)
-                if line.again:
-                    one = RecordedCall(case, line.call, line.answer, line.again)
-                    calls.setdefault((line.call, line.answer), one)
-        chosen = islice(_in_turn(calls.values()), _MAX_CALLS)
-        return PythonCalls(list(chosen), list(paths), list(modules))
+        for lines in self._processes():
+            first = next(lines, _Line())
+            python = python or first.python
+            if first.python != python:
+                continue
+            paths |= dict.fromkeys(first.paths)
+            modules |= dict.fromkeys(first.modules)
+            for line in lines:
+                one = RecordedCall(case, line.call, line.answer, line.again)
+                calls.setdefault((line.call, line.answer), one)
+        again = _in_turn([each for each in calls.values() if each.replay])
+        chosen = dict.fromkeys(islice(again, _MAX_CALLS))
+        left = [replace(each, replay="") for each in calls.values() if each not in chosen]
+        return PythonCalls(
+            [*chosen, *left],
+            [self._in_project(path) for path in islice(paths, _MAX_NAMES)],
+            list(islice(modules, _MAX_NAMES)),
+            self._in_project(python),
+        )
+
+    def _processes(self) -> Iterator[Iterator[_Line]]:
+        lines_left, bytes_left = _MAX_LINES, _MAX_BYTES
+        for file in sorted((self.folder / _ANSWERS).iterdir())[:_MAX_PROCESSES]:
+            data = bytes_of(file, bytes_left)
+            lines = data.splitlines()[:lines_left]
+            lines_left, bytes_left = lines_left - len(lines), bytes_left - len(data)
+            yield json_lines(lines, _Line)
 
     def _in_project(self, path: str) -> str:
         root = next((one for one in self.roots if Path(path).is_relative_to(one)), None)
@@ -156,14 +187,16 @@ class PythonCalls:
     """Calls that programs made.
 
     Attributes:
-        calls: each once with the same answer.
+        calls: each once with the same answer, those first that can be made again.
         paths: where their modules are imported from; relative to the project what lies in it.
         modules: those that the calls go to.
+        python: the interpreter, relative to the project where it lies in it.
     """
 
     calls: Sequence[RecordedCall] = ()
     paths: Sequence[str] = ()
     modules: Sequence[str] = ()
+    python: str = ""
 
 
 @asynccontextmanager
@@ -194,7 +227,7 @@ async def python_recorder(
         settings = {"root": str(roots[0]), "files": paths, "answers": str(folder / _ANSWERS)}
 
         def lay_out() -> None:
-            for file in (*CALL_RECORDER, _PROGRAM):
+            for file in (*CALL_RECORDER_FILES, _PROGRAM):
                 shutil.copyfile(file, folder / file.name)
             (folder / "sitecustomize.py").write_text(_SITE)
             (folder / "settings.json").write_text(json.dumps(settings))

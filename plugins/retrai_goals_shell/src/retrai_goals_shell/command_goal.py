@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -113,12 +114,19 @@ class CommandGoal(GoalBase[CommandT]):
     ) -> Sequence[RecordedCall]:
         sandbox, project, known = self.context.sandbox, self.context.project, self._recorded
         root = project if sandbox.arranges_view else copy
+
+        def places() -> tuple[str, list[str]]:
+            python = str(project / known.python)
+            paths = [str(root / path) for path in known.paths if os.path.isdir(copy / path)]
+            return python if known.python and os.path.isfile(python) else self.context.python, paths
+
+        python, paths = await asyncio.to_thread(places)
         return await replay_python_calls(
             sandbox,
-            self.context.python,
+            python,
             root / self.options.path,
             calls,
-            paths=[str(root / path) for path in known.paths if (copy / path).is_dir()],
+            paths=paths,
             modules=known.modules,
             neighbors=neighbors,
             timeout_s=timeout_s,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from .edits import read_editable
 from .makefile import find_makefile
 from .trial_copy import trial_copy
 
-_SETS_PATH = re.compile(r"\bPYTHONPATH[ \t]*[:?]?=[ \t]*")
+_SHELL_SETS_PATH = re.compile(r"(?<![$\w])PYTHONPATH=(?=[^\s=])")
+_MAKE_SETS_PATH = re.compile(r"(?m)^((?:export[ \t]+)?PYTHONPATH[ \t]*)[:?]?=[ \t]*(?=\S)")
 
 
 async def record_programs(
@@ -52,15 +54,15 @@ async def record_programs(
         python_recorder([trial.folder, context.project], python) as recorder,
         fresh_folder("tmp") as fresh,
     ):
-        leading = f"{recorder.folder}{os.pathsep}"
-        folder = trial.folder / path
-        await asyncio.to_thread(_lead_in_files, folder, shell_text, leading)
+        folder, recording = trial.folder / path, str(recorder.folder)
+        await asyncio.to_thread(_record_in_files, folder, shell_text, recording)
+        known = os.environ.get("PYTHONPATH", "")
         await context.sandbox.run(
-            [_lead(word, leading) for word in command],
+            [_record_in_shell(word, recording) for word in command],
             timeout_s=timeout_s,
             cwd=folder,
             env={
-                "PYTHONPATH": f"{leading}{os.environ.get('PYTHONPATH', '')}",
+                "PYTHONPATH": os.pathsep.join(filter(None, [recording, known])),
                 "TMPDIR": str(fresh),
                 "XDG_CACHE_HOME": str(fresh / "cache"),
             },
@@ -70,15 +72,25 @@ async def record_programs(
         return await asyncio.to_thread(recorder.read, " ".join(command))
 
 
-def _lead(text: str, leading: str) -> str:
-    """The text with something put first wherever it sets PYTHONPATH."""
-    return _SETS_PATH.sub(lambda found: found[0] + leading, text)
+def _record_in_shell(text: str, recording: str) -> str:
+    """A shell line with the recorder's folder put first wherever it sets PYTHONPATH."""
+    first = f"{shlex.quote(recording)}{os.pathsep}"
+    return _SHELL_SETS_PATH.sub(lambda found: found[0] + first, text)
 
 
-def _lead_in_files(folder: Path, shell_text: str, leading: str) -> None:
+def _record_in_files(folder: Path, shell_text: str, recording: str) -> None:
+    """The same for a makefile and for the shell scripts that a shell line names."""
     makefile = find_makefile(folder)
-    named = [folder / name for name in named_files(shell_text, folder)]
-    for file in ([makefile] if makefile else []) + named:
-        text = read_editable(file)
-        if text is not None and file.suffix != ".py" and _SETS_PATH.search(text):
-            file.write_text(_lead(text, leading), encoding="utf-8")
+    scripts = [folder / name for name in named_files(shell_text, folder) if name.endswith(".sh")]
+    for file in ([makefile] if makefile else []) + scripts:
+        # A link could lead to a file that is no copy.
+        text = read_editable(file) if file.resolve().is_relative_to(folder.resolve()) else None
+        if text is None or file.is_symlink():
+            continue
+        changed = _record_in_shell(text, recording)
+        if file == makefile:
+            # `?=` sets nothing that is set already.
+            first = rf"\g<1>:={recording}{os.pathsep}"
+            changed = _MAKE_SETS_PATH.sub(first, changed)
+        if changed != text:
+            file.write_text(changed, encoding="utf-8")

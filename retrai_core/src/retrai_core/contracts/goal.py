@@ -347,12 +347,13 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
     ) -> Sequence[RecordedCall]:
         """Run the check in `copy` once more, and record its calls into `sources`.
 
-        For a goal whose checks record no calls themselves. They and calls near them are made
-        again on the old and the new code; what people are shown comes from there, and the verdict
-        does not depend on it. Nothing by default.
+        For a goal whose checks record no calls themselves. These calls and others near them are
+        made again on the old and the new code, and people are shown what differs. No verdict rests
+        on them. Nothing by default.
 
         Args:
-            copy: a copy of the project as it is now; it is thrown away.
+            copy: a copy of the project, as it is now or as it was before the run. The goal leaves
+                it as it is: the calls are made again there.
             sources: what the run changed, relative to the project.
             timeout_s: wall-clock seconds.
         """

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..contracts.goal import GoalResult, RecordedCall
+from ..contracts.goal import GoalBase, GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
 from .answer_values import Value, function_of, holds, plain, values_in
 from .expected_files import reads_expected_output
@@ -129,21 +129,26 @@ async def observe(
 
     async def replay(copy: Path, made: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
         with guard.checking(copy):
-            return await goal.replay_calls(
-                copy, made, neighbors=neighbors, timeout_s=max(_PLAY_S, check_s)
-            )
+            limit_s = max(_PLAY_S, check_s)
+            found = await goal.replay_calls(copy, made, neighbors=neighbors, timeout_s=limit_s)
+        # Each copy stands for the project.
+        here, project = str(copy), str(guard.context.project)
+        return [replace(each, answer=each.answer.replace(here, project)) for each in found]
 
     async def record(copy: Path) -> Sequence[RecordedCall]:
         with guard.checking(copy):
             limit_s = _PLAY_S + 2 * check_s
             return await goal.record_calls(copy, [*changes.sources], timeout_s=limit_s)
 
+    in_check = bool(before)
+    records = check_s <= _MAX_CHECK_S and type(goal).record_calls is not GoalBase.record_calls
+    if not (in_check or records):
+        return Observation()
     async with changed_copy(guard, _as_it_is) as new:
-        in_check = bool(before)
-        if not in_check and check_s <= _MAX_CHECK_S:
+        if not in_check:
             after = await record(new)
-        if not (before or after):
-            return Observation()
+            if not after:
+                return Observation()
         then = {(each.call, each.case): each for each in before}
         known = {(each.call, each.case) for each in after}
         calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
@@ -155,7 +160,7 @@ async def observe(
             found = Recordings(before, after, *replayed)
             if not in_check:
                 before = await record(old) if _not_outside(found) else ()
-                return of_program(replace(found, before=before))
+                return compare_program(replace(found, before=before))
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
     return compare(found, failed - failing, classes)
@@ -213,16 +218,14 @@ def compare(
         if not question and after[case] and any(_tells(answer) for _, answer in seen):
             same = _line(": ".join(min(seen)))
             question = f"{case} passes now although the code answered it as before: {same}"
-    findings = _differences(calls)[:MAX_SHOWN]
-    if _hard_coded(calls):
-        findings.append("the answers changed for the arguments of the tests and for none near them")
+    findings = _findings(calls, "no test covers it")
     new = [after[case] - before[case] for case in turned]
     proven = all(each and all(outside.get(c) == a for c, a in each) for each in new)
     return Observation("", question, doubt, unknown, proven, findings)
 
 
-def of_program(found: Recordings) -> Observation:
-    """What the recordings say of the calls of a check that was made once more to record them.
+def compare_program(found: Recordings) -> Observation:
+    """What people should look at in the calls of a check that was made once more to record them.
 
     Args:
         found: the recordings; those before the run are wanted only where new answers are not given
@@ -234,8 +237,8 @@ def of_program(found: Recordings) -> Observation:
         for call, old, new in _not_outside(found)
         if before.get(call) == old
     ]
-    question = f"the fix answers only where the check runs: {lines[0]}" if lines else ""
-    return Observation(question=question, findings=compare(replace(found, before=())).findings)
+    only_there = [f"the fix may answer only where the check runs: {lines[0]}"] if lines else []
+    return Observation(findings=[*only_there, *_findings(found, "not seen in the check")])
 
 
 def _not_outside(found: Recordings) -> list[tuple[str, str, str]]:
@@ -376,7 +379,14 @@ def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
     return {call: answer for call, answer in known.items() if call not in several}
 
 
-def _differences(found: Recordings) -> list[str]:
+def _findings(found: Recordings, why_shown: str) -> list[str]:
+    findings = _differences(found, why_shown)[:MAX_SHOWN]
+    if _hard_coded(found):
+        findings.append("the answers changed for the arguments of the tests and for none near them")
+    return findings
+
+
+def _differences(found: Recordings, why_shown: str = "") -> list[str]:
     before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
     seen = {each.call for each in found.after}
     changed = [
@@ -396,7 +406,7 @@ def _differences(found: Recordings) -> list[str]:
             more = len(every) - number if number == MAX_SHOWN_OF_ONE else 0
             also = f"; and {more} more of {name}" if more else ""
             shown = _line(call, _PART_CHARS)
-            lines.append(f"{shown}: {old} -> {new} (no test covers it{also})")
+            lines.append(f"{shown}: {old} -> {new} ({why_shown}{also})")
     return lines
 
 

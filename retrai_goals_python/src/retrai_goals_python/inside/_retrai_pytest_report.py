@@ -236,7 +236,7 @@ class CallRecords:
         self.is_own = _retrai_record.own_files(root)
         self.recorder = _retrai_record.Recorder(root, self.is_own)
         self.patches = _retrai_patches.Patches(self.recorder.is_projects, self.recorder.root)
-        self.recorder.answered = self.patches.look
+        self.recorder.on_answer = self.patches.look
         self.compared: List[str] = []
         self.running, self.of_subtest = False, cast("Any", None)
 

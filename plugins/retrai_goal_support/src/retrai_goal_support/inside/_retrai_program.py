@@ -7,17 +7,18 @@ the standard library is used, of Python 3.7 on.
 from __future__ import annotations
 
 import atexit
-import inspect
 import json
 import os
 import sys
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
-from _retrai_record import Recorder, drop_defaults, module_name, qualified_name
-from _retrai_values import find_function, own_files
+from _retrai_record import Pairs, Recorder, arguments_of, module_name
+from _retrai_values import own_files
 
 MAX_OF_ONE = 20
-"""So many calls of one function are recorded in one process."""
+"""So many calls of one function, in one process, are kept so that they can be made again."""
+MAX_SEEN_OF_ONE = 200
+"""And so many are known."""
 
 
 class ProgramRecorder(Recorder):
@@ -29,7 +30,7 @@ class ProgramRecorder(Recorder):
     """
 
     # What runs tests has made a million frames before the first of them.
-    max_frames, max_calls = 10000000, 2000
+    max_frames, max_calls, max_size = 10000000, 5000, 1000000
 
     def __init__(self, root: str, files: List[str]) -> None:
         super().__init__(root, own_files(root))
@@ -40,43 +41,54 @@ class ProgramRecorder(Recorder):
         """Whether a file is one of those that are followed."""
         return os.path.realpath(name) in self.files
 
-    def tells(self, frame: Any) -> bool:
-        """Whether a call is worth following; what it calls is looked at where it is not.
+    def is_worth_following(self, frame: Any) -> bool:
+        """Whether a call has others near it; what it calls is looked at where it has not.
 
-        What is given nothing, as the `main` of a program, has nothing near it.
+        It has not where it is given nothing, as the `main` of a program, or nothing but `self`.
         """
         code = frame.f_code
         if code.co_name.startswith("<"):
             return False
         self.counts[code] = self.counts.get(code, 0) + 1
-        if self.counts[code] > MAX_OF_ONE:
+        if self.counts[code] > MAX_SEEN_OF_ONE:
             return False
-        names, star, double, held = inspect.getargvalues(frame)
-        args = [held.get(one) for one in names[: code.co_argcount]]
-        named = {one: held.get(one) for one in names[code.co_argcount :]}
-        function = find_function(frame.f_globals["__name__"], qualified_name(frame), code)
-        if function is not None:
-            drop_defaults(function, args, named)
-        return bool(args or named or held.get(star) or held.get(double))
+        try:
+            _, _, args, named = arguments_of(frame)
+        except Exception:  # noqa: BLE001 - the project's objects may do anything
+            return False
+        is_method = code.co_varnames[:1] in (("self",), ("cls",))
+        return bool(args[1:] if is_method else args) or bool(named)
+
+    def _call(self, frame: Any) -> Tuple[str, str, Pairs]:
+        shown, again, arguments = super()._call(frame)
+        return shown, again if self.counts[frame.f_code] <= MAX_OF_ONE else "", arguments
 
     def write(self, folder: str) -> None:
-        """Write what was recorded, a JSON object a line: first where modules come from, then the
-        calls."""
+        """Write what was recorded, a JSON object a line: first about the process, then the calls.
+
+        Args:
+            folder: where; the file is called as the process is numbered.
+        """
         sys.settrace(None)
         if not self.calls:
             return
-        modules = [
+        names = [
             module_name(vars(module))
             for module in list(sys.modules.values())
             if os.path.realpath(getattr(module, "__file__", None) or "") in self.files
         ]
-        paths = [os.path.abspath(path) for path in sys.path]
+        lines: List[Any] = [
+            {
+                "python": sys.executable,
+                "paths": [os.path.abspath(path) for path in sys.path],
+                "modules": [name for name in names if name],
+            }
+        ]
+        lines += [
+            {"call": call, "answer": answer, "again": again} for call, answer, again in self.calls
+        ]
         with open(os.path.join(folder, str(os.getpid())), "a") as out:
-            out.write(json.dumps({"paths": paths, "modules": list(filter(None, modules))}) + "\n")
-            out.writelines(
-                json.dumps({"call": call, "answer": answer, "again": again}) + "\n"
-                for call, answer, again in self.calls
-            )
+            out.writelines(json.dumps(line) + "\n" for line in lines)
 
 
 def start() -> None:

@@ -58,13 +58,13 @@ class Recorder:
         is_own: whether a file is the project's.
 
     Attributes:
-        answered: called after each call that was recorded.
+        on_answer: called after each call that was recorded.
     """
 
-    max_frames, max_calls = MAX_FRAMES, MAX_CALLS
+    max_frames, max_calls, max_size = MAX_FRAMES, MAX_CALLS, MAX_SIZE
 
     def __init__(self, root: str, is_own: OwnFile) -> None:
-        self.answered: Callable[[], Any] = list
+        self.on_answer: Callable[[], None] = nothing
         self.root = os.path.realpath(root) + os.sep
         self.values = Values(is_own)
         self.tests: Dict[str, bool] = {}
@@ -77,6 +77,7 @@ class Recorder:
     def _clear(self) -> None:
         self.calls: List[Call] = []
         self.yielded: Dict[int, int] = {}
+        self.suspended: Dict[Any, _Followed] = {}
         self.frames = 0
         self.inside = False
         self.incomplete = False
@@ -119,11 +120,16 @@ class Recorder:
         own = self._known.get(name)
         if own is None:
             own = self._known[name] = self.is_projects(name)
-        if not own or not self.tells(frame):
+        if not own:
+            return None
+        suspended = self.suspended.pop(frame, None)
+        if suspended is None and not self.is_worth_following(frame):
             return None
         self.inside = True
         frame.f_trace_lines = False
-        if len(self.calls) >= self.max_calls or self.size > MAX_SIZE:
+        if suspended is not None:
+            return suspended.local
+        if len(self.calls) >= self.max_calls or self.size > self.max_size:
             self.incomplete = True
         if code.co_name == "<module>" or self.incomplete:
             return _Followed(self, "", "", None).local
@@ -137,26 +143,17 @@ class Recorder:
         real = os.path.realpath(name)
         return not TEST_NAME.search(real[len(self.root) :]) and not self.tests.get(real)
 
-    def tells(self, frame: Any) -> bool:
+    def is_worth_following(self, frame: Any) -> bool:
         """Whether a call of the project's code is to be followed, and not what it calls."""
         return True
 
     def _call(self, frame: Any) -> Tuple[str, str, Pairs]:
         code = frame.f_code
-        names, star, double, held = inspect.getargvalues(frame)
-        args = [held.get(one) for one in names[: code.co_argcount]]
-        args += held.get(star, ()) if star else ()
-        named = {one: held.get(one) for one in names[code.co_argcount :]}
-        named.update(held.get(double, {}) if double else {})
-        name, again = qualified_name(frame), ""
-        module = str(frame.f_globals.get("__name__", ""))
-        function = find_function(module, name, code)
-        if function is not None:
-            # A call is the same one when its function has got another parameter.
-            drop_defaults(function, args, named)
+        name, function, args, named = arguments_of(frame)
+        again = ""
         if function is not None and not code.co_flags & (_GENERATOR | _ASYNC_GENERATOR):
-            importable = module_name(frame.f_globals)
-            again = packed(importable, name, args, named) if importable else ""
+            module = module_name(frame.f_globals)
+            again = packed(module, name, args, named) if module else ""
         return self.values.call(name, args, named), again, pairs_of(code, args, named)
 
 
@@ -177,7 +174,7 @@ class _Followed:
         elif event == "return":
             if self.shown:
                 self._note(frame, arg)
-                self.recorder.answered()
+                self.recorder.on_answer()
             self.recorder.inside = False
         return self.local
 
@@ -185,6 +182,7 @@ class _Followed:
         values, code = self.recorder.values, frame.f_code
         last = code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
         if last in _YIELDS and code.co_flags & _COROUTINE:
+            self.recorder.suspended[frame] = self
             return
         if last in _YIELDS and code.co_flags & _GENERATOR:
             # Their order is part of what a generator answers.
@@ -200,6 +198,27 @@ class _Followed:
         answer += changes(values, self.arguments, self.before)
         self.recorder.calls.append([self.shown, answer, self.again])
         self.recorder.size += len(self.shown) + len(answer) + len(self.again)
+
+
+def nothing() -> None:
+    """Nothing."""
+
+
+def arguments_of(frame: Any) -> Tuple[str, Any, List[Any], Dict[str, Any]]:
+    """A call: the name of its function, which is None where it cannot be found by that, and what
+    it was given beside defaults: a call is the same one when its function has got another
+    parameter."""
+    code = frame.f_code
+    names, star, double, held = inspect.getargvalues(frame)
+    args = [held.get(one) for one in names[: code.co_argcount]]
+    args += held.get(star, ()) if star else ()
+    named = {one: held.get(one) for one in names[code.co_argcount :]}
+    named.update(held.get(double, {}) if double else {})
+    name = qualified_name(frame)
+    function = find_function(str(frame.f_globals.get("__name__", "")), name, code)
+    if function is not None:
+        drop_defaults(function, args, named)
+    return name, function, args, named
 
 
 def drop_defaults(function: Any, args: List[Any], named: Dict[str, Any]) -> None:
