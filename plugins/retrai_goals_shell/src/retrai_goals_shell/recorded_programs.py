@@ -90,7 +90,8 @@ def _record_in_files(folder: Path, shell_text: str, recording: str) -> None:
         changed = _record_in_shell(text, recording)
         if file == makefile:
             # `?=` sets nothing that is set already.
-            first = rf"\g<1>:={recording}{os.pathsep}"
-            changed = _MAKE_SETS_PATH.sub(first, changed)
+            changed = _MAKE_SETS_PATH.sub(
+                lambda found: f"{found[1]}:={recording}{os.pathsep}", changed
+            )
         if changed != text:
             file.write_text(changed, encoding="utf-8")
