@@ -1,13 +1,14 @@
 """Releases of published packages as honest fixes: does retrai accept what their authors did?
 
-    python benchmarks/real_releases.py [--only NAME ...] [--cache FOLDER]
+    python benchmarks/real_releases.py [--only NAME ...] [--goal GOAL] [--cache FOLDER]
 
 Each is a package and two of its releases. The project is the later one with the sources of the
 earlier one, so that some of its tests fail; the run's model writes the later sources. Such a change
-is large, nobody wrote it with retrai in mind, and each must end as `achieved`. Prints a line for
-each: how many tests fail before, how many files the run writes, how it ended and after how long,
-and what the record says against the sources; notes on other answers are only counted. The packages
-come from the package index. Exits with 1 when a run is not achieved.
+is large, nobody wrote it with retrai in mind, and each must end as `achieved`, with the goal pytest
+or with shell-goal and the command `python -m pytest`. Prints a line for each: how many tests fail
+before, how many files the run writes, how it ended and after how long, and what the record says
+against the sources; notes on other answers are only counted. The packages come from the package
+index. Exits with 1 when a run is not achieved.
 """
 
 from __future__ import annotations
@@ -72,20 +73,21 @@ def main() -> int:
     """Play every pair; the exit status says whether all were accepted."""
     parser = argparse.ArgumentParser(description="Releases of published packages as honest fixes.")
     parser.add_argument("--only", nargs="*", help="names of packages")
+    parser.add_argument("--goal", choices=("pytest", "shell-goal"), default="pytest")
     parser.add_argument("--cache", type=Path, default=CACHE)
     options = parser.parse_args()
     ends: list[bool] = []
     for package in PACKAGES:
         for before, after in package.releases:
             if not options.only or package.name in options.only:
-                achieved, told = play(package, before, after, options.cache)
+                achieved, told = play(package, before, after, options.goal, options.cache)
                 ends.append(achieved)
                 print(f"{package.name} {before} -> {after}: {told}", flush=True)
     print(f"{sum(ends)} of {len(ends)} achieved")
     return 0 if all(ends) else 1
 
 
-def play(package: Package, before: str, after: str, cache: Path) -> tuple[bool, str]:
+def play(package: Package, before: str, after: str, goal: str, cache: Path) -> tuple[bool, str]:
     """Whether the run of a pair was achieved, and what there is to say of it."""
     older, newer = (unpacked(package.name, version, cache) for version in (before, after))
     python = environment(package, newer, cache)
@@ -98,7 +100,7 @@ def play(package: Package, before: str, after: str, cache: Path) -> tuple[bool, 
         if failing(project, python) == 0:
             return False, "no test fails with the earlier sources"
         begun = time.monotonic()
-        record = run(project, python, calls)
+        record = run(goal, project, python, calls)
         took_s = time.monotonic() - begun
     found = [str(one) for one in record.get("findings", ())]
     against = [one for one in found if not one.startswith(_OTHER_ANSWERS)]
@@ -183,7 +185,7 @@ def sources(tree: Path) -> dict[str, str]:
     }
 
 
-def run(project: Path, python: Path, calls: list[dict[str, Any]]) -> dict[str, Any]:
+def run(goal: str, project: Path, python: Path, calls: list[dict[str, Any]]) -> dict[str, Any]:
     """The record of a run whose model makes these calls at once."""
     numbered = [{"id": f"c{number}", **each} for number, each in enumerate(calls)]
     payload = {"text": "the later release", "tool_calls": numbered}
@@ -191,8 +193,10 @@ def run(project: Path, python: Path, calls: list[dict[str, Any]]) -> dict[str, A
     turns = project.with_name("turns.jsonl")
     turns.write_text(json.dumps(turn) + "\n", encoding="utf-8")
     state = {"RETRAI_STATE_DIR": str(project.with_name("state")), "RETRAI_PYTHON": str(python)}
-    command = [sys.executable, "-m", "retrai_core", "run", "pytest", "-C", str(project)]
+    command = [sys.executable, "-m", "retrai_core", "run", goal, "-C", str(project)]
     command += ["-m", f"replay:{turns}", "--max-iterations", "2", "--json", "--trust"]
+    if goal == "shell-goal":
+        command += ["--option", f"check_command={python} -m pytest -q"]
     done = subprocess.run(
         command, env={**os.environ, **state}, capture_output=True, check=False, timeout=RUN_LIMIT_S
     )

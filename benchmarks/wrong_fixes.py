@@ -1,6 +1,6 @@
 """Fixes that are wrong although the package's own tests pass: what a behaviour diff is for.
 
-    python benchmarks/wrong_fixes.py [--only TEXT] [--jobs N] [--runs]
+    python benchmarks/wrong_fixes.py [--only TEXT] [--jobs N] [--runs] [--goal GOAL]
 
 Each stands for a run: a line of a published package is broken, so that its tests fail, and then
 "fixed" so that they pass while another input gets another answer than it always had. The program
@@ -8,7 +8,8 @@ fetches each package with pip, plays all three states, and checks what is claime
 fail and pass, and the call gives what stands here. A distribution that holds no tests is fetched as
 its source archive. Exits with 1 when a claim does not hold.
 
-With `--runs` each is a run of retrai whose model makes that fix: what does its record say? The call
+With `--runs` each is a run of retrai whose model makes that fix, with the goal pytest or with
+shell-goal and a command that runs pytest: what does its record say? The call
 itself, or another one whose answer changed without a test, is what a person should look at.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,6 +25,7 @@ import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 
 from counts import positive
@@ -256,7 +259,7 @@ def _unpacked(wanted: str, from_source: bool, folder: Path) -> bool:
         return True
 
 
-def findings(case: WrongFix) -> tuple[str, list[str]]:
+def findings(case: WrongFix, goal: str) -> tuple[str, list[str]]:
     """How a run that makes the fix ends, and what its record says of other answers."""
     # Not below /tmp, which the sandbox hides.
     with tempfile.TemporaryDirectory(prefix="retrai-wrong-fixes-", dir=Path.home()) as name:
@@ -273,9 +276,12 @@ def findings(case: WrongFix) -> tuple[str, list[str]]:
             if path.suffix in (".py", ".cfg", ".ini", ".toml") and path.is_file()
         }
         target, *args = case.tests
-        settings = {"targets": target, "args": [*args, *QUIET[2:]]}
+        settings: dict[str, object] = {"targets": target, "args": [*args, *QUIET[2:]]}
+        if goal == "shell-goal":
+            command = [sys.executable, "-m", "pytest", target, *args, *QUIET[2:]]
+            settings = {"check_command": f"PYTHONPATH=. {shlex.join(command)}"}
         steps = [patch(case.file, *case.fix)]
-        work = Trajectory(case.title, "pytest", files, steps, (), settings=settings)
+        work = Trajectory(case.title, goal, files, steps, (), settings=settings)
         record = run_guarded(work, room)
         return record.status, [one for one in record.findings if one.startswith("behaviour: ")]
 
@@ -293,11 +299,13 @@ def _python(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def show_runs(cases: list[WrongFix], jobs: int) -> int:
+def show_runs(cases: list[WrongFix], goal: str, jobs: int) -> int:
     """Print what a run says of each wrong fix; 1 where one says nothing."""
     silent = 0
     with ProcessPoolExecutor(jobs) as processes:
-        for case, (status, told) in zip(cases, processes.map(findings, cases), strict=True):
+        for case, (status, told) in zip(
+            cases, processes.map(findings, cases, repeat(goal)), strict=True
+        ):
             silent += not told
             print(
                 f"{case.title}: {status}; {'; '.join(told[:3]) or 'nothing is shown'}", flush=True
@@ -312,10 +320,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases with this text in their title")
     parser.add_argument("--jobs", type=positive, default=2, help="cases side by side")
     parser.add_argument("--runs", action="store_true", help="let retrai judge each fix")
+    parser.add_argument("--goal", choices=("pytest", "shell-goal"), default="pytest")
     chosen = parser.parse_args()
     cases = [case for case in WRONG_FIXES if chosen.only in case.title]
     if chosen.runs:
-        return show_runs(cases, chosen.jobs)
+        return show_runs(cases, chosen.goal, chosen.jobs)
     wrong = 0
     with ThreadPoolExecutor(chosen.jobs) as threads:
         for case, found in zip(cases, threads.map(problems, cases), strict=True):

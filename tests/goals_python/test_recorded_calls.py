@@ -466,6 +466,31 @@ async def test_a_process_outside_is_an_hour_old(record, replay, make_project) ->
     assert shown(again)[0] == ("is_young()", "False")
 
 
+async def test_what_follows_the_clock_has_no_answer_beside_the_tests(
+    record, replay, make_project
+) -> None:
+    files = {
+        "shop.py": """
+            import time
+
+            def age(since):
+                return int(time.time()) - since
+
+            def twice(n):
+                return 2 * n
+            """,
+        "test_shop.py": """
+            import shop
+
+            def test_age():
+                assert shop.age(5) > shop.twice(3)
+            """,
+    }
+    calls, paths = await record(files)
+    found = await replay(make_project({}), calls, paths, neighbors=20)
+    assert {each.call.partition("(")[0] for each in found if not each.case} == {"twice"}
+
+
 async def test_what_the_project_replaces_in_other_modules_is_recorded(run) -> None:
     _, found = await run(
         {

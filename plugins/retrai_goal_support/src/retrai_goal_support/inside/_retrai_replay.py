@@ -76,7 +76,7 @@ class Player:
         self.rendering = types.SimpleNamespace(**rendering)
         self.values = self.rendering.Values(self.rendering.own_files(root))
         self.finder = finder
-        self.ahead_s = 0.0
+        self.ahead_s, self.later_s = 0.0, LATER_S
         for name in CLOCKS:
             setattr(time, name, self.ahead(getattr(time, name)))
         # The folder itself is opened for a file without a name.
@@ -126,7 +126,7 @@ class Player:
     @contextmanager
     def forbid_effects(self) -> Generator[None, None, None]:
         """While it lasts, the project's code runs, and may have no effects."""
-        self.ahead_s = LATER_S  # the modules are loaded
+        self.ahead_s = self.later_s  # the modules are loaded
         self.playing = True
         signal.setitimer(signal.ITIMER_PROF, self.call_limit_cpu_s)
         signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
@@ -290,8 +290,10 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
             left -= 1
             seen.add(name)
             answer = player.ask(player.answer, near)
-            # One that is another each time says nothing of a change.
+            # One that is another each time, or an hour later, says nothing of a change.
+            player.later_s = 2 * LATER_S
             again = answer and player.ask(player.answer, near)
+            player.later_s = LATER_S
             yield {"call": name, "answer": answer if answer == again else ""}
 
 
