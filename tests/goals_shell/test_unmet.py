@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from retrai_goals_shell.expectations import (
 )
 from retrai_goals_shell.make_test import MakeTestGoal
 from retrai_goals_shell.shell_goal import ShellGoal
+from retrai_goals_shell.unmet_expectations import _others
 
 from ..goal_bench import Bench
 from .conftest import needs_cc, needs_make
@@ -170,6 +172,14 @@ async def test_the_expectation_that_was_not_met_is_contradicted(
     assert bool(found.still_passed) is is_bent
     if not is_bent:
         assert (bench.project / "check.py").read_text() == CHECK
+
+
+@pytest.mark.parametrize("literal", ["{'a': 1}", "{1, 2}", "[1]", "(1,)", "{}", "True", "'a'", "3"])
+def test_a_far_value_in_python_is_another_value_of_its_type(literal: str) -> None:
+    (found,) = expectations_in("t.py", f"assert f(1) == {literal}\n")
+    known, far = ast.literal_eval(literal), eval(_others(found, [found], "")[-1])
+    assert type(far) is type(known)
+    assert far != known
 
 
 async def test_what_is_expected_may_stand_on_several_lines(bench: Bench) -> None:

@@ -250,6 +250,9 @@ def _far(each: Expectation) -> str:
         return "False" if text == "True" else "True"
     if each.language == "python" and text[:1] in "[(":
         return f"{text[0]}*{text}, 17{']' if text[0] == '[' else ')'}"
+    if each.language == "python" and text[:1] == "{":
+        is_dict = isinstance(ast.literal_eval(text), dict)
+        return f"{{**{text}, 'no_such_key': 17}}" if is_dict else f"{{*{text}, 17}}"
     if text[0] == "[":
         return f"[...{text}, 17]"
     if text[0] == "{":
