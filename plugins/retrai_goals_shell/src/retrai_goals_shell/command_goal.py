@@ -90,7 +90,7 @@ class CommandGoal(GoalBase[CommandT]):
         return audit_commands(diff, project, programs, self.tricks)
 
     def command(self) -> list[str]:
-        """What is started; empty where no Python program can be asked for its calls."""
+        """What the check starts; empty for a goal whose programs are not recorded."""
         return []
 
     async def record_calls(

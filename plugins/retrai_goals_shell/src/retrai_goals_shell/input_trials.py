@@ -16,7 +16,7 @@ from .command_files import named_files
 from .kept_output import comparable, digest_files, digest_of_all
 from .other_inputs import Gone, OtherInput, candidates, digest_of, put_in
 from .perf_options import PerfCheckOptions
-from .trial_copy import trial_copy
+from .trial_copy import temporary_folders, trial_copy
 
 WANTED = 2
 TRIES = 6
@@ -155,7 +155,7 @@ class InputTrials:
             command,
             timeout_s=min(self.options.timeout_s, limit_s),
             cwd=folder,
-            env={"TMPDIR": str(fresh), "XDG_CACHE_HOME": str(fresh / "cache")},
+            env=temporary_folders(fresh),
             limits=Limits(output_bytes=OUTPUT_BYTES),
             writable=[fresh, *writable],
         )

@@ -15,7 +15,7 @@ from retrai_goal_support import PythonCalls, fresh_folder, python_recorder
 from .command_files import named_files
 from .edits import read_editable
 from .makefile import find_makefile
-from .trial_copy import trial_copy
+from .trial_copy import temporary_folders, trial_copy
 
 _SHELL_SETS_PATH = re.compile(r"(?<![$\w])PYTHONPATH=(?=[^\s=])")
 _MAKE_SETS_PATH = re.compile(r"(?m)^((?:export[ \t]+)?PYTHONPATH[ \t]*)[:?]?=[ \t]*(?=\S)")
@@ -63,8 +63,7 @@ async def record_programs(
             cwd=folder,
             env={
                 "PYTHONPATH": os.pathsep.join(filter(None, [recording, known])),
-                "TMPDIR": str(fresh),
-                "XDG_CACHE_HOME": str(fresh / "cache"),
+                **temporary_folders(fresh),
             },
             limits=Limits(output_bytes=1000),
             writable=[recorder.folder, trial.room, fresh],

@@ -29,6 +29,11 @@ class TrialCopy:
     folder: Path
 
 
+def temporary_folders(fresh: Path) -> dict[str, str]:
+    """The variables that give a program an empty folder for what it keeps between runs."""
+    return {"TMPDIR": str(fresh), "XDG_CACHE_HOME": str(fresh / "cache")}
+
+
 @asynccontextmanager
 async def trial_copy(project: Path, home: Path) -> AsyncGenerator[TrialCopy]:
     """Copy a project, and remove the copy in the end.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -125,45 +125,63 @@ async def observe(
     failing = {case for case, outcome in report.cases.items() if outcome != "passed"}
     before = [one for one in guard.baseline_calls() if one.case not in failing]
     after = [one for one in result.calls if one.case not in failing]
-    goal = guard.context.goal
+    if not before:
+        return await _observe_program(guard, changes, check_s, neighbors)
+    then = {(each.call, each.case): each for each in before}
+    known = {(each.call, each.case) for each in after}
+    calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
+    # A function may have moved to another module since.
+    calls_then = [then.get((each.call, each.case), each) for each in calls]
 
-    async def replay(copy: Path, made: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
-        with guard.checking(copy):
-            limit_s = max(_PLAY_S, check_s)
-            found = await goal.replay_calls(copy, made, neighbors=neighbors, timeout_s=limit_s)
-        # Each copy stands for the project.
-        here, project = str(copy), str(guard.context.project)
-        return [replace(each, answer=each.answer.replace(here, project)) for each in found]
+    def replay(copy: Path, made: Sequence[RecordedCall]) -> Awaitable[list[RecordedCall]]:
+        return _replay(guard, copy, made, check_s, neighbors)
 
-    async def record(copy: Path) -> Sequence[RecordedCall]:
-        with guard.checking(copy):
-            limit_s = _PLAY_S + 2 * check_s
-            return await goal.record_calls(copy, [*changes.sources], timeout_s=limit_s)
-
-    in_check = bool(before)
-    records = check_s <= _MAX_CHECK_S and type(goal).record_calls is not GoalBase.record_calls
-    if not (in_check or records):
-        return Observation()
-    async with changed_copy(guard, _as_it_is) as new:
-        if not in_check:
-            after = await record(new)
-            if not after:
-                return Observation()
-        then = {(each.call, each.case): each for each in before}
-        known = {(each.call, each.case) for each in after}
-        calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
-        # A function may have moved to another module since.
-        calls_then = [then.get((each.call, each.case), each) for each in calls]
-        async with changed_copy(guard, changes.undo) as old:
-            # Side by side: what they could disturb each other with is forbidden there.
-            replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
-            found = Recordings(before, after, *replayed)
-            if not in_check:
-                before = await record(old) if _not_outside(found) else ()
-                return compare_program(replace(found, before=before))
+    async with changed_copy(guard, changes.undo) as old, changed_copy(guard, _as_it_is) as new:
+        # Side by side: what they could disturb each other with is forbidden there.
+        replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
-    return compare(found, failed - failing, classes)
+    return compare(Recordings(before, after, *replayed), failed - failing, classes)
+
+
+async def _observe_program(
+    guard: Guard, changes: SourceChanges, check_s: float, neighbors: int
+) -> Observation:
+    """The same for a check that records nothing: it is made once more to record calls."""
+    goal = guard.context.goal
+    if check_s > _MAX_CHECK_S or type(goal).record_calls is GoalBase.record_calls:
+        return Observation()
+
+    async def record(copy: Path) -> Sequence[RecordedCall]:
+        limit_s = _PLAY_S + 2 * check_s
+        with guard.checking(copy):
+            return await goal.record_calls(copy, [*changes.sources], timeout_s=limit_s)
+
+    async with changed_copy(guard, _as_it_is) as new:
+        calls = await record(new)
+        if not calls:
+            return Observation()
+        async with changed_copy(guard, changes.undo) as old:
+            replayed = await asyncio.gather(
+                *(_replay(guard, copy, calls, check_s, neighbors) for copy in (old, new))
+            )
+            found = Recordings((), calls, *replayed)
+            if _only_in_check(found):
+                found = replace(found, before=await record(old))
+    return compare_program(found)
+
+
+async def _replay(
+    guard: Guard, copy: Path, calls: Sequence[RecordedCall], check_s: float, neighbors: int
+) -> list[RecordedCall]:
+    limit_s = max(_PLAY_S, check_s)
+    with guard.checking(copy):
+        found = await guard.context.goal.replay_calls(
+            copy, calls, neighbors=neighbors, timeout_s=limit_s
+        )
+    # Each copy stands for the project.
+    here, project = str(copy), str(guard.context.project)
+    return [replace(each, answer=each.answer.replace(here, project)) for each in found]
 
 
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
@@ -228,20 +246,20 @@ def compare_program(found: Recordings) -> Observation:
     """What people should look at in the calls of a check that was made once more to record them.
 
     Args:
-        found: the recordings; those before the run are wanted only where new answers are not given
-            outside of the check.
+        found: the recordings. Those before the run are needed only where the new code gives an
+            answer in the check alone.
     """
     before = _answers(found.before)
     lines = [
         _line(f"{call}: {new} in the check, {old} outside of it")
-        for call, old, new in _not_outside(found)
+        for call, old, new in _only_in_check(found)
         if before.get(call) == old
     ]
     only_there = [f"the fix may answer only where the check runs: {lines[0]}"] if lines else []
     return Observation(findings=[*only_there, *_findings(found, "not seen in the check")])
 
 
-def _not_outside(found: Recordings) -> list[tuple[str, str, str]]:
+def _only_in_check(found: Recordings) -> list[tuple[str, str, str]]:
     """Calls that the new code answers outside of the check as the old code does, and otherwise in
     the check; each with both answers.
 

@@ -64,7 +64,7 @@ class Recorder:
     max_frames, max_calls, max_size = MAX_FRAMES, MAX_CALLS, MAX_SIZE
 
     def __init__(self, root: str, is_own: OwnFile) -> None:
-        self.on_answer: Callable[[], None] = nothing
+        self.on_answer: Callable[[], None] = lambda: None
         self.root = os.path.realpath(root) + os.sep
         self.values = Values(is_own)
         self.tests: Dict[str, bool] = {}
@@ -200,14 +200,10 @@ class _Followed:
         self.recorder.size += len(self.shown) + len(answer) + len(self.again)
 
 
-def nothing() -> None:
-    """Nothing."""
-
-
 def arguments_of(frame: Any) -> Tuple[str, Any, List[Any], Dict[str, Any]]:
-    """A call: the name of its function, which is None where it cannot be found by that, and what
-    it was given beside defaults: a call is the same one when its function has got another
-    parameter."""
+    """The name of a call's function, the function (None where that name leads to another one), and
+    its arguments without those that are defaults: a call stays the same when its function gets one
+    more parameter."""
     code = frame.f_code
     names, star, double, held = inspect.getargvalues(frame)
     args = [held.get(one) for one in names[: code.co_argcount]]
