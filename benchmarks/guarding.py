@@ -1,12 +1,13 @@
-"""What the guard costs: `python benchmarks/guarding.py [--rounds N] [--files N]`.
+"""What the guard costs: `python benchmarks/guarding.py [--rounds N] [--files N] [--packages N]`.
 
-Two projects, one of three files and one of `--files` (5,000), each tested with this interpreter. Of
-each: the plain `python -m pytest`, a check of a run (restoring, hashing the tree, pytest with the
-reporter), the final verification with and without contradictions, the clean copy alone, and a
-snapshot when one file changed. Wall-clock time is the median; processor time (user and system,
-children too) is the mean, with what a run starts once spread over the rounds. Only the ratios mean
-anything on another machine. Exits with 1 when a snapshot of the large project costs more than 50 ms
-of processor time.
+Two projects, one of three files and one of `--files` (5,000), each tested with this interpreter.
+The second one has `--packages` (none) more in `node_modules`. Of each: the plain
+`python -m pytest`, a check of a run (restoring, hashing the tree, pytest with the reporter), the
+final verification with and without contradictions, the clean copy alone, one with copies of the
+packages too, and a snapshot when one file changed. Wall-clock time is the median; processor time
+(user and system, children too) is the mean, with what a run starts once spread over the rounds.
+Only the ratios mean anything on another machine. Exits with 1 when a snapshot of the large project
+costs more than 50 ms of processor time.
 """
 
 from __future__ import annotations
@@ -41,9 +42,14 @@ PLUGINS = "-p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hy
 TEST = "from thing import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
 
 
-def make_project(folder: Path, files: int) -> Path:
-    """A project that passes, with `files` files in packages of a hundred."""
+def make_project(folder: Path, files: int, packages: int = 0) -> Path:
+    """A project that passes, with `files` files in packages of a hundred, and as many installed
+    ones, in packages of twenty."""
     folder.mkdir()
+    for number in range(packages):
+        package = folder / "node_modules" / f"package_{number // 20:05}"
+        package.mkdir(parents=True, exist_ok=True)
+        (package / f"module_{number:06}.js").write_text(f"module.exports = {number};\n" * 40)
     (folder / "thing.py").write_text("def add(a, b):\n    return a + b\n")
     (folder / "test_thing.py").write_text(TEST)
     (folder / "pytest.ini").write_text(f"[pytest]\naddopts = {PLUGINS}\n")
@@ -177,9 +183,12 @@ class Bench:
 
         return final
 
-    async def copy(self) -> None:
-        with tempfile.TemporaryDirectory(dir=self.room) as folder:
-            await asyncio.to_thread(make_clean_copy, self.project, Path(folder) / "copy")
+    def copies(self, *, link_packages: bool) -> Callable[[], Awaitable[None]]:
+        def make() -> None:
+            with tempfile.TemporaryDirectory(dir=self.room) as folder:
+                make_clean_copy(self.project, Path(folder) / "copy", link_packages=link_packages)
+
+        return lambda: asyncio.to_thread(make)
 
 
 async def measure(project: Path, room: Path, rounds: int) -> float:
@@ -193,7 +202,8 @@ async def measure(project: Path, room: Path, rounds: int) -> float:
             rounds, bench.finals(contradict=False), bench.end
         ),
         "final verification": await figures(rounds, bench.finals(contradict=True), bench.end),
-        "of it the clean copy": await figures(rounds, bench.copy, bench.end),
+        "of it the clean copy": await figures(rounds, bench.copies(link_packages=True), bench.end),
+        "a copy with packages": await figures(rounds, bench.copies(link_packages=False), bench.end),
         **snapshot_figures(project, bench.context.run_dir, bench.hasher, rounds),
     }
     show(sum(len(names) for _, _, names in os.walk(project)), rows)
@@ -211,13 +221,15 @@ def show(files: int, rows: Mapping[str, tuple[float, float]]) -> None:
 
 async def measured(given: argparse.Namespace, room: Path) -> float:
     await measure(make_project(room / "small", 3), room, given.rounds)
-    return await measure(make_project(room / "large", given.files), room, given.rounds)
+    large = make_project(room / "large", given.files, given.packages)
+    return await measure(large, room, given.rounds)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=positive, default=7)
     parser.add_argument("--files", type=positive, default=5000)
+    parser.add_argument("--packages", type=int, default=0, metavar="N", help="files of packages")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="retrai-guarding-") as name:
         used = asyncio.run(measured(given, Path(os.path.realpath(name))))

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import io
 import json
+import shutil
+import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -265,3 +267,56 @@ def test_install_scripts_run_only_where_the_check_needs_them(
     ended = project.run(run_goal, "npm ci")
     assert ended.outcome == (0, "achieved"), ended.progress
     assert ended.progress.count("installs the packages anew") == 2
+
+
+PLACES = """\
+const test = require('node:test');
+const assert = require('node:assert');
+const fs = require('node:fs');
+const isCopy = process.cwd().includes('retrai-final');
+test('packages are links in a copy', () => {
+  for (const name of ['padded', '@scope/more']) {
+    assert.strictEqual(fs.lstatSync(`node_modules/${name}`).isSymbolicLink(), isCopy);
+  }
+});
+test('but those of the project, which are its sources', () => {
+  assert.strictEqual(fs.realpathSync('node_modules/own'), fs.realpathSync('packages/own'));
+  assert.strictEqual(require('own')(2, 3), 5);
+});
+test('a tool keeps its cache beside them', () => {
+  fs.mkdirSync('node_modules/.cache', { recursive: true });
+  fs.writeFileSync('node_modules/.cache/kept', '');
+});
+test('nothing is written into them', () => {
+  if (isCopy && ISOLATED) assert.throws(() => fs.writeFileSync('node_modules/padded/kept', ''));
+});
+"""
+
+
+@pytest.mark.parametrize("sandbox", ["local", "bwrap"])
+def test_packages_that_no_run_has_changed_are_not_copied(
+    sandbox: str, project: Project, run_goal: Run
+) -> None:
+    if sandbox == "bwrap":
+        trial = ["bwrap", "--ro-bind", "/", "/", "true"]
+        if shutil.which("bwrap") is None or subprocess.run(trial, check=False).returncode:
+            pytest.skip("bwrap does not work here")
+    project.settings["sandbox"] = sandbox
+    project.install("padded", PADDED)
+    project.install("@scope/more", PADDED)
+    project.write("packages/own/index.js", "module.exports = require('../../add.js');\n")
+    (project.folder / "node_modules" / "own").symlink_to("../packages/own")
+    project.write("add.js", f"require('@scope/more');\n{ADD}")
+    isolated = json.dumps(sandbox == "bwrap")
+    project.write("test/places.test.js", PLACES.replace("ISOLATED", isolated))
+    ended = project.run(run_goal)
+    assert ended.outcome == (0, "achieved"), ended.progress
+
+
+def test_a_package_that_wants_to_stand_in_the_project_is_copied(
+    project: Project, run_goal: Run
+) -> None:
+    picky = "if (!__dirname.startsWith(process.cwd())) throw new Error('not in the project');\n"
+    project.install("padded", PADDED | {"index.js": picky})
+    ended = project.run(run_goal)
+    assert ended.outcome == (0, "achieved"), ended.progress

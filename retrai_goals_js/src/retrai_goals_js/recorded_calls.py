@@ -24,7 +24,7 @@ from .js_audit import is_test
 from .package_json import read_package
 from .suite_run import MAX_BYTES
 
-_LEFT_BEHIND = frozenset({".git", ".retrai", "node_modules"})
+_LEFT_BEHIND = frozenset({".git"})
 _INSIDE = Path(__file__).parent / "inside"
 BEFORE = "js_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -169,13 +169,7 @@ def has_matchers(project: Path) -> bool:
 def copy_project(project: Path, room: Path) -> Path:
     """A clean copy of a project without its repository, and with links to its packages."""
     copy = room / project.name
-    make_clean_copy(project, copy, without=_LEFT_BEHIND)
-    for base, folders, _ in os.walk(project):
-        there = copy / os.path.relpath(base, project)
-        modules = Path(base, "node_modules")
-        if modules.is_dir():
-            (there / "node_modules").symlink_to(modules.resolve())
-        folders[:] = [name for name in folders if (there / name).is_dir() and name != modules.name]
+    make_clean_copy(project, copy, without=_LEFT_BEHIND, link_packages=True)
     return copy
 
 

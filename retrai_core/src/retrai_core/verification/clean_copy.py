@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..workspace.installed import is_package_folder
 from ..workspace.temporary import temporary_prefix
 from .files import CACHES, clear_place, is_virtual_environment
 
@@ -20,7 +21,13 @@ _WHOLE = 1 << 20
 """Files up to this many bytes are read and written in one go."""
 
 
-def make_clean_copy(project: Path, target: Path, *, without: frozenset[str] = frozenset()) -> None:
+def make_clean_copy(
+    project: Path,
+    target: Path,
+    *,
+    without: frozenset[str] = frozenset(),
+    link_packages: bool = False,
+) -> None:
     """Copy `project` to `target` without caches and without virtual environments.
 
     Files lose their set-user-id and set-group-id bits, which a run may have given them.
@@ -37,12 +44,14 @@ def make_clean_copy(project: Path, target: Path, *, without: frozenset[str] = fr
         project: an absolute path.
         target: what must not be there yet; its parents are made.
         without: names of files and folders that are left behind too, wherever they stand.
+        link_packages: packages in `node_modules`, which may be 100,000 files, are links to those of
+            the project. Links to the project's own packages (workspaces) stay as they are.
 
     Raises:
         OSError: it cannot be written (the disk is full); what is there by then stays.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    _copy_folder(os.fspath(project), os.fspath(target), CACHES | without)
+    _copy_folder(os.fspath(project), os.fspath(target), CACHES | without, link_packages)
 
 
 @contextmanager
@@ -93,7 +102,9 @@ def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
                 shutil.move(place, real)
 
 
-def _copy_folder(source: str, target: str, left_behind: frozenset[str]) -> None:
+def _copy_folder(
+    source: str, target: str, left_behind: frozenset[str], link_packages: bool
+) -> None:
     try:
         with os.scandir(source) as found:
             entries = list(found)
@@ -104,12 +115,14 @@ def _copy_folder(source: str, target: str, left_behind: frozenset[str]) -> None:
         if entry.name in left_behind or entry.name.endswith((".pyc", ".pyo")):
             continue
         place = f"{target}/{entry.name}"
-        if entry.is_symlink():
+        if link_packages and is_package_folder(entry):
+            os.symlink(os.path.realpath(entry.path), place)
+        elif entry.is_symlink():
             with suppress(FileNotFoundError):
                 os.symlink(os.readlink(entry.path), place)
         elif entry.is_dir():
             if not is_virtual_environment(entry.path):
-                _copy_folder(entry.path, place, left_behind)
+                _copy_folder(entry.path, place, left_behind, link_packages)
         elif entry.is_file():  # and no socket, pipe or device, which cannot be copied
             _copy_file(entry.path, place)
     shutil.copystat(source, target)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import os
-import shutil
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -18,7 +17,7 @@ from ..contracts.goal import CheckReport, GoalResult
 from ..errors import ToolError
 from ..workspace.temporary import temporary_prefix
 from .baseline import Stamp, differing, stamp_of
-from .clean_copy import make_clean_copy, without_files
+from .clean_copy import without_files
 from .files import walk_project
 from .guard import Guard
 from .node_packages import take_out
@@ -43,7 +42,7 @@ async def final_check(
         the verdict, and why it is suspect although it holds; empty when it is not.
     """
     async with _room() as folder:
-        copy = await asyncio.to_thread(_make_copy, guard, folder)
+        copy = await asyncio.to_thread(guard.make_copy, Path(folder))
         stamps = await asyncio.to_thread(_stamps, guard, copy)
         result, suspect = await _without_changed_packages(guard, state, copy)
         if suspect or not result.achieved or result.report is None:
@@ -76,7 +75,7 @@ async def check_with(guard: Guard, change: Callable[[Path], None]) -> GoalResult
 async def changed_copy(guard: Guard, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
     """A clean copy that `change` was made to; gone afterwards."""
     async with _room() as folder:
-        copy = await asyncio.to_thread(_make_copy, guard, folder)
+        copy = await asyncio.to_thread(guard.make_copy, Path(folder))
         await asyncio.to_thread(change, copy)
         yield copy
 
@@ -92,6 +91,9 @@ async def _without_changed_packages(
     changed = await asyncio.to_thread(guard.packages.changed, guard.baseline.taken_at)
     await asyncio.to_thread(take_out, copy, changed)
     result = await guard.judged(state, copy)
+    # A tool may write into its own package, or look for the project around it.
+    if not (result.achieved or result.cut_off) and await asyncio.to_thread(guard.unlink, copy):
+        result = await guard.judged(state, copy)
     have_scripts = bool(changed) and await asyncio.to_thread(guard.packages.have_scripts)
     for with_scripts in (False, True) if have_scripts else (False,):
         if result.achieved or result.cut_off or not changed:
@@ -116,7 +118,7 @@ async def _install(guard: Guard, copy: Path, changed: Sequence[str], *, with_scr
         problem = error.message
     else:
         return ""
-    await asyncio.to_thread(guard.packages.restore_as_changed, copy)
+    await asyncio.to_thread(guard.packages.copy_to, copy)
     return (
         f"it passes only with what the run changed in node_modules ({changed[0]}), and the "
         f"packages could not be installed anew: {problem}; `allow_edit: [node_modules/]` "
@@ -184,18 +186,6 @@ async def _contradicted(guard: Guard, copy: Path, report: CheckReport) -> str:
     with guard.checking(copy):
         found = await guard.context.goal.contradict(copy, [*fixed, *sorted(held)])
     return suspicion(found, set(fixed))
-
-
-def _make_copy(guard: Guard, room: str) -> Path:
-    project, folder = guard.context.project, Path(room).resolve()
-    if guard.above.is_dir():
-        shutil.copytree(guard.above, folder, dirs_exist_ok=True)
-    # The project's own name is kept: a suite may look at it.
-    copy = folder / (guard.baseline.place or project.name)
-    make_clean_copy(project, copy)
-    # What the check in place has written or added there is none of the copy's.
-    guard.clean(copy)
-    return copy
 
 
 def _imported_from_project(guard: Guard, report: CheckReport) -> str:

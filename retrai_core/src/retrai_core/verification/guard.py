@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,11 +26,12 @@ from .baseline import (
     save_calls,
     stamp_of,
 )
+from .clean_copy import make_clean_copy
 from .environment_files import ENVIRONMENT, OutsideFiles
 from .globs import Globs, exactly
 from .guarded_sandbox import CheckCommands, GuardedSandbox
 from .holdout import Holdout
-from .node_packages import NodePackages
+from .node_packages import NodePackages, package_folders
 from .refusal import Refusal
 from .repository_files import copy_surroundings, place_in_repository
 from .restore import SET_ASIDE, restore_check, restore_files
@@ -73,6 +75,8 @@ class Guard:
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
         self.holdout: Holdout | None = None
+        self._linked: frozenset[Path] = frozenset()
+        """Folders of the project with packages that copies have links to."""
         self._forbid_changes()
 
     @property
@@ -266,7 +270,7 @@ class Guard:
             room = folder.parents[depth - 1]
             # The copy brings its own.
             above = {p: s for p, s in hidden.items() if not p.is_relative_to(project)}
-            view = View(shown={project: folder, room: room, **above})
+            view = View(self._linked, shown={project: folder, room: room, **above})
         with self._sandbox.check(view) as commands:
             yield commands
 
@@ -300,11 +304,34 @@ class Guard:
         self._forbid_changes()
         await holdout.require_hidden()
 
-    def clean(self, copy: Path) -> None:
-        """Put a copy's protected files back, and take what steers or is held out from it."""
+    def make_copy(self, room: Path) -> Path:
+        """A clean copy of the project below `room`, without what steers or is held out.
+
+        Protected files are as they were. Where the run has changed no package, those in
+        `node_modules` are links.
+        """
+        project, room = self.context.project, room.resolve()
+        if self.above.is_dir():
+            shutil.copytree(self.above, room, dirs_exist_ok=True)
+        # The project's own name is kept: a suite may look at it.
+        copy = room / (self.baseline.place or project.name)
+        changed = self.packages.changed(self.baseline.taken_at)
+        folders = [] if changed else package_folders(project)
+        self._linked = frozenset(project / folder for folder in folders)
+        make_clean_copy(project, copy, link_packages=not changed)
+        # What the check in place has written or added there is none of the copy's.
         self._restore(copy)
         if self.holdout is not None:
             self.holdout.remove_from(copy)
+        return copy
+
+    def unlink(self, copy: Path) -> bool:
+        """Give a copy packages of its own; whether it had links to the project's."""
+        had_links = bool(self._linked)
+        if had_links:
+            self._linked = frozenset()
+            self.packages.copy_to(copy)
+        return had_links
 
     def _keep_surroundings(self) -> None:
         project = self.context.project

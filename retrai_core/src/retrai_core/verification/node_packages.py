@@ -81,7 +81,7 @@ class NodePackages:
         project = self.context.project
         return [
             path
-            for modules in _package_folders(project)
+            for modules in package_folders(project)
             for path in _changed(project, modules, since_s)
             if not self.is_allowed(path)
         ]
@@ -123,9 +123,9 @@ class NodePackages:
             if not is_known:
                 await asyncio.to_thread(self._refuse_own_archives, copy, lock)
 
-    def restore_as_changed(self, copy: Path) -> None:
-        """Give a copy the packages as they stand in the project."""
-        for folder in _package_folders(self.context.project):
+    def copy_to(self, copy: Path) -> None:
+        """Give a copy the packages as they stand in the project, in files of its own."""
+        for folder in package_folders(self.context.project):
             remove(copy / folder)
             if (self.context.project / folder).is_symlink():
                 copy_file(self.context.project / folder, copy / folder)
@@ -144,7 +144,7 @@ class NodePackages:
             ToolError: there is none, or it cannot be used.
         """
         lock_of = {
-            folder: self._lock_of(folder) for folder in _package_folders(self.context.project)
+            folder: self._lock_of(folder) for folder in package_folders(self.context.project)
         }
         found: dict[Path, bool] = {}
         for folder, lock in lock_of.items():
@@ -217,7 +217,7 @@ def take_out(copy: Path, paths: Sequence[str]) -> None:
             os.removedirs((copy / path).parent)
 
 
-def _package_folders(project: Path) -> Iterator[str]:
+def package_folders(project: Path) -> Iterator[str]:
     """Every `node_modules` of the project that is in no other, by relative path."""
     for prefix, _ in folders(project, lambda entry: is_skipped(entry, _SKIPPED)):
         if os.path.lexists(project / prefix / INSTALLED):

@@ -17,6 +17,19 @@ def is_package(name: str) -> bool:
     return not name.startswith(".") or name in _WITH_DOT
 
 
+def is_package_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is the folder of a package in a `node_modules`, or a store of packages; or a
+    `node_modules` that is a link as a whole."""
+    if entry.is_symlink() or not entry.is_dir():
+        return entry.name == INSTALLED and entry.is_symlink()
+    folder, name = os.path.split(entry.path)
+    above, scope = os.path.split(folder)
+    if scope.startswith("@"):
+        return os.path.basename(above) == INSTALLED
+    # The programs in `.bin` may be those of the project's own packages.
+    return scope == INSTALLED and name[0] != "@" and name != ".bin" and is_package(name)
+
+
 def stands_in_modules(entry: os.DirEntry[str]) -> bool:
     """Whether an entry of a folder is one of a `node_modules`."""
     return os.path.basename(os.path.dirname(entry.path)) == INSTALLED
