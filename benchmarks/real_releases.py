@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,8 @@ from broken_packages import CACHE, call, failing
 
 RUN_LIMIT_S = 900
 SHOWN = 3
-_OTHER_ANSWERS = "behaviour: "
+OTHER_ANSWERS = "behaviour: "
+"""How a note on an answer that no test covers begins."""
 _NO_SOURCES = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|\w+\.egg-info|__pycache__)(?:/|$)"
     r"|(?:^|/)(?:setup|conftest|noxfile|tasks|test_\w+|\w+_test)\.py$"
@@ -100,10 +101,11 @@ def play(package: Package, before: str, after: str, goal: str, cache: Path) -> t
         if failing(project, python) == 0:
             return False, "no test fails with the earlier sources"
         begun = time.monotonic()
-        record = run(goal, project, python, calls)
+        options = [f"check_command={python} -m pytest -q"] if goal == "shell-goal" else []
+        record = run(goal, project, python, calls, options)
         took_s = time.monotonic() - begun
     found = [str(one) for one in record.get("findings", ())]
-    against = [one for one in found if not one.startswith(_OTHER_ANSWERS)]
+    against = [one for one in found if not one.startswith(OTHER_ANSWERS)]
     told = (
         f"{record['goals'][0]['before']['reason']}; {len(calls)} files; {record['status']} after "
         f"{took_s:.0f} s; {len(found) - len(against)} notes on other answers"
@@ -185,18 +187,31 @@ def sources(tree: Path) -> dict[str, str]:
     }
 
 
-def run(goal: str, project: Path, python: Path, calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """The record of a run whose model makes these calls at once."""
+def run(
+    goal: str,
+    project: Path,
+    python: Path,
+    calls: Sequence[Mapping[str, Any]],
+    options: Sequence[str],
+) -> dict[str, Any]:
+    """The record of a run whose model makes these calls at once.
+
+    Args:
+        goal: the goal's name.
+        project: the folder; the run's own files are kept beside it.
+        python: the interpreter of the project.
+        calls: of tools.
+        options: of the goal, as `key=value`.
+    """
     numbered = [{"id": f"c{number}", **each} for number, each in enumerate(calls)]
-    payload = {"text": "the later release", "tool_calls": numbered}
+    payload = {"text": "the fix", "tool_calls": numbered}
     turn = {"kind": "llm_usage", "run_id": "r", "iteration": 0, "ts": 0.0, "payload": payload}
     turns = project.with_name("turns.jsonl")
     turns.write_text(json.dumps(turn) + "\n", encoding="utf-8")
     state = {"RETRAI_STATE_DIR": str(project.with_name("state")), "RETRAI_PYTHON": str(python)}
     command = [sys.executable, "-m", "retrai_core", "run", goal, "-C", str(project)]
     command += ["-m", f"replay:{turns}", "--max-iterations", "2", "--json", "--trust"]
-    if goal == "shell-goal":
-        command += ["--option", f"check_command={python} -m pytest -q"]
+    command += [word for option in options for word in ("--option", option)]
     done = subprocess.run(
         command, env={**os.environ, **state}, capture_output=True, check=False, timeout=RUN_LIMIT_S
     )

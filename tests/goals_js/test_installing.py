@@ -313,6 +313,19 @@ def test_packages_that_no_run_has_changed_are_not_copied(
     assert ended.outcome == (0, "achieved"), ended.progress
 
 
+def test_a_package_that_is_changed_while_the_last_check_runs_makes_it_suspect(
+    project: Project, run_goal: Run
+) -> None:
+    project.install("padded", PADDED)
+    # Without isolation nothing forbids that.
+    late = "if (process.cwd().includes('retrai-final')) {\n"
+    late += "  require('fs').appendFileSync('node_modules/padded/index.js', '// more');\n}\n"
+    source = {"path": "add.js", "content": late + ADD.replace("a - b", "a + b")}
+    ended = project.run(run_goal, fix=("file_write", source))
+    assert ended.outcome == (4, "tampered"), ended.progress
+    assert "node_modules/padded/index.js was changed while" in ended.record["reason"]
+
+
 def test_a_package_that_wants_to_stand_in_the_project_is_copied(
     project: Project, run_goal: Run
 ) -> None:

@@ -229,7 +229,7 @@ def _rewritten(guard: Guard, copy: Path, stamps: Stamps) -> str:
         is_written = stamp.is_written(stamp_of(copy / path))
         if is_written and path not in known and not guard.is_allowed(path):
             baseline.written_late.append(path)
-    return ", ".join(guard.outside.changed()[:3])
+    return ", ".join(guard.changed_meanwhile()[:3])
 
 
 def _says_nothing(path: Path) -> bool:

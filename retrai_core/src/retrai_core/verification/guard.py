@@ -316,14 +316,20 @@ class Guard:
         # The project's own name is kept: a suite may look at it.
         copy = room / (self.baseline.place or project.name)
         changed = self.packages.changed(self.baseline.taken_at)
-        folders = [] if changed else package_folders(project)
-        self._linked = frozenset(project / folder for folder in folders)
+        folders = (project / folder for folder in package_folders(project))
+        self._linked = frozenset() if changed else frozenset(folders)
         make_clean_copy(project, copy, link_packages=not changed)
         # What the check in place has written or added there is none of the copy's.
         self._restore(copy)
         if self.holdout is not None:
             self.holdout.remove_from(copy)
         return copy
+
+    def changed_meanwhile(self) -> list[str]:
+        """Packages that were changed since copies have links to them, and files of the environment
+        that decide the verdict."""
+        linked = self.packages.changed(self.baseline.taken_at) if self._linked else []
+        return [*linked, *self.outside.changed()]
 
     def unlink(self, copy: Path) -> bool:
         """Give a copy packages of its own; whether it had links to the project's."""
