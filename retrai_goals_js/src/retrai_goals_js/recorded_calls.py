@@ -170,6 +170,10 @@ def copy_project(project: Path, room: Path) -> Path:
     """A clean copy of a project without its repository, and with links to its packages."""
     copy = room / project.name
     make_clean_copy(project, copy, without=_LEFT_BEHIND, link_packages=True)
+    for modules in copy.rglob("node_modules"):
+        if modules.is_symlink():  # which may be relative
+            modules.unlink()
+            modules.symlink_to((project / modules.relative_to(copy)).resolve())
     return copy
 
 

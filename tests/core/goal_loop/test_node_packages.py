@@ -85,3 +85,15 @@ def test_what_is_taken_out_of_a_copy_leaves_no_empty_package(project: Path) -> N
     write(project, "node_modules/pad/lib/index.js", "node_modules/other/index.js")
     take_out(project, ["node_modules/pad/lib/index.js"])
     assert os.listdir(project / "node_modules") == ["other"]
+
+
+def test_packages_are_restored_in_a_copy_and_nowhere_else(project: Path, tmp_path: Path) -> None:
+    write(project, "packages/a/node_modules/pad/index.js")
+    write(tmp_path / "copy", "moved/a/index.js")
+    write(tmp_path / "elsewhere", "a/node_modules/mine.js")
+    # A check has put a link there.
+    (tmp_path / "copy" / "packages").symlink_to(tmp_path / "elsewhere")
+    context = RunContext("r1", project, SafeWorkspace(project), sys.executable, tmp_path)
+    NodePackages(context, tmp_path / "kept", "".__eq__).restore_as_changed(tmp_path / "copy")
+    assert os.listdir(tmp_path / "elsewhere/a/node_modules") == ["mine.js"]
+    assert os.listdir(tmp_path / "copy/packages/a/node_modules") == ["pad"]

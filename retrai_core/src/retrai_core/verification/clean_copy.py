@@ -115,11 +115,11 @@ def _copy_folder(
         if entry.name in left_behind or entry.name.endswith((".pyc", ".pyo")):
             continue
         place = f"{target}/{entry.name}"
-        if link_packages and is_package_folder(entry):
-            os.symlink(os.path.realpath(entry.path), place)
-        elif entry.is_symlink():
+        if entry.is_symlink():
             with suppress(FileNotFoundError):
                 os.symlink(os.readlink(entry.path), place)
+        elif link_packages and is_package_folder(entry):
+            os.symlink(entry.path, place)
         elif entry.is_dir():
             if not is_virtual_environment(entry.path):
                 _copy_folder(entry.path, place, left_behind, link_packages)

@@ -68,7 +68,7 @@ async def reads_expected_output(
     turned = {case for case in passed if before.get(case) != "passed"}
     texts = await asyncio.to_thread(_expected_output, guard, changes) if turned else {}
     # Most checks read none of them.
-    if not texts or not (reading := turned & await _with(guard, dict.fromkeys(texts), "failed")):
+    if not texts or not (reading := turned - await _with(guard, dict.fromkeys(texts), "passed")):
         return ""
     groups = [list(texts)]
     if len(turned) == 1 < len(texts) and check_s <= _MAX_SINGLE_S:

@@ -41,6 +41,18 @@ async def final_check(
     Returns:
         the verdict, and why it is suspect although it holds; empty when it is not.
     """
+    if await asyncio.to_thread(guard.link_packages):
+        result, suspect = await _check_copy(guard, state, contradict=contradict)
+        if result.cut_off or (result.achieved and not suspect):
+            return result, suspect
+        # A package may look for the project around it, or want to write into its own folder.
+        guard.copy_packages()
+        message = "checks once more, with copies of the packages in node_modules"
+        guard.context.publish("log", level="info", message=message)
+    return await _check_copy(guard, state, contradict=contradict)
+
+
+async def _check_copy(guard: Guard, state: State, *, contradict: bool) -> tuple[GoalResult, str]:
     async with _room() as folder:
         copy = await asyncio.to_thread(guard.make_copy, Path(folder))
         stamps = await asyncio.to_thread(_stamps, guard, copy)
@@ -88,12 +100,9 @@ async def _without_changed_packages(
     Where it does not hold so, the packages are installed anew, and at last with their install
     scripts; where they cannot be, it may hold with what the run changed, and is suspect.
     """
-    changed = await asyncio.to_thread(guard.packages.changed, guard.baseline.taken_at)
+    changed = await asyncio.to_thread(guard.changed_packages)
     await asyncio.to_thread(take_out, copy, changed)
     result = await guard.judged(state, copy)
-    # A tool may write into its own package, or look for the project around it.
-    if not (result.achieved or result.cut_off) and await asyncio.to_thread(guard.unlink, copy):
-        result = await guard.judged(state, copy)
     have_scripts = bool(changed) and await asyncio.to_thread(guard.packages.have_scripts)
     for with_scripts in (False, True) if have_scripts else (False,):
         if result.achieved or result.cut_off or not changed:
@@ -118,7 +127,7 @@ async def _install(guard: Guard, copy: Path, changed: Sequence[str], *, with_scr
         problem = error.message
     else:
         return ""
-    await asyncio.to_thread(guard.packages.copy_to, copy)
+    await asyncio.to_thread(guard.packages.restore_as_changed, copy)
     return (
         f"it passes only with what the run changed in node_modules ({changed[0]}), and the "
         f"packages could not be installed anew: {problem}; `allow_edit: [node_modules/]` "
@@ -229,7 +238,7 @@ def _rewritten(guard: Guard, copy: Path, stamps: Stamps) -> str:
         is_written = stamp.is_written(stamp_of(copy / path))
         if is_written and path not in known and not guard.is_allowed(path):
             baseline.written_late.append(path)
-    return ", ".join(guard.changed_meanwhile()[:3])
+    return ", ".join(guard.outside.changed()[:3])
 
 
 def _says_nothing(path: Path) -> bool:

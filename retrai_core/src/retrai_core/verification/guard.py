@@ -38,6 +38,8 @@ from .restore import SET_ASIDE, restore_check, restore_files
 from .verdict import judge
 
 _OWN_FILES = (PROJECT_FILE, LOCK_FILE)
+MAX_LINKED = 16
+"""So many `node_modules` may be mounted for a check; mounts take their time, too."""
 
 
 class Guard:
@@ -75,6 +77,7 @@ class Guard:
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
         self.holdout: Holdout | None = None
+        self._may_link = True
         self._linked: frozenset[Path] = frozenset()
         """Folders of the project with packages that copies have links to."""
         self._forbid_changes()
@@ -307,37 +310,37 @@ class Guard:
     def make_copy(self, room: Path) -> Path:
         """A clean copy of the project below `room`, without what steers or is held out.
 
-        Protected files are as they were. Where the run has changed no package, those in
-        `node_modules` are links.
+        Protected files are as they were.
         """
         project, room = self.context.project, room.resolve()
         if self.above.is_dir():
             shutil.copytree(self.above, room, dirs_exist_ok=True)
         # The project's own name is kept: a suite may look at it.
         copy = room / (self.baseline.place or project.name)
-        changed = self.packages.changed(self.baseline.taken_at)
-        folders = (project / folder for folder in package_folders(project))
-        self._linked = frozenset() if changed else frozenset(folders)
-        make_clean_copy(project, copy, link_packages=not changed)
+        make_clean_copy(project, copy, link_packages=bool(self._linked))
         # What the check in place has written or added there is none of the copy's.
         self._restore(copy)
         if self.holdout is not None:
             self.holdout.remove_from(copy)
         return copy
 
-    def changed_meanwhile(self) -> list[str]:
-        """Packages that were changed since copies have links to them, and files of the environment
-        that decide the verdict."""
-        linked = self.packages.changed(self.baseline.taken_at) if self._linked else []
-        return [*linked, *self.outside.changed()]
+    def link_packages(self) -> bool:
+        """Let copies have links to the packages in `node_modules` from now on, if no command can
+        write through them and the run has changed none; whether they do."""
+        self._linked = frozenset()
+        if self._may_link and self.context.sandbox.arranges_view and not self.changed_packages():
+            project = self.context.project
+            folders = frozenset(project / path for path in package_folders(project))
+            self._linked = folders if len(folders) <= MAX_LINKED else frozenset()
+        return bool(self._linked)
 
-    def unlink(self, copy: Path) -> bool:
-        """Give a copy packages of its own; whether it had links to the project's."""
-        had_links = bool(self._linked)
-        if had_links:
-            self._linked = frozenset()
-            self.packages.copy_to(copy)
-        return had_links
+    def copy_packages(self) -> None:
+        """Let copies have packages of their own for the rest of the run."""
+        self._may_link, self._linked = False, frozenset()
+
+    def changed_packages(self) -> list[str]:
+        """What the run changed in `node_modules`; nothing while copies have links to it."""
+        return [] if self._linked else self.packages.changed(self.baseline.taken_at)
 
     def _keep_surroundings(self) -> None:
         project = self.context.project

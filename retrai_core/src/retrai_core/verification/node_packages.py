@@ -23,6 +23,7 @@ from ..workspace.tree_walk import NEVER_WALKED
 from .clean_copy import make_clean_copy
 from .files import (
     CACHES,
+    clear_place,
     copy_file,
     fingerprint,
     folders,
@@ -123,10 +124,10 @@ class NodePackages:
             if not is_known:
                 await asyncio.to_thread(self._refuse_own_archives, copy, lock)
 
-    def copy_to(self, copy: Path) -> None:
-        """Give a copy the packages as they stand in the project, in files of its own."""
+    def restore_as_changed(self, copy: Path) -> None:
+        """Give a copy the packages as they stand in the project."""
         for folder in package_folders(self.context.project):
-            remove(copy / folder)
+            clear_place(copy, copy / folder)
             if (self.context.project / folder).is_symlink():
                 copy_file(self.context.project / folder, copy / folder)
             else:
@@ -155,7 +156,7 @@ class NodePackages:
             found[lock] = self._take_lock(copy, lock)
         for folder, lock in lock_of.items():
             if lock in found:
-                remove(copy / folder)
+                clear_place(copy, copy / folder)
         return list(found.items())
 
     def _take_lock(self, copy: Path, lock: Path) -> bool:
@@ -165,11 +166,11 @@ class NodePackages:
             whether it is that of the start.
         """
         settings = lock.with_name(_SETTINGS)
-        remove(copy / settings)
+        clear_place(copy, copy / settings)
         if (self.folder / settings).is_file():
             copy_file(self.folder / settings, copy / settings)
         if not (copy / lock).is_file():
-            remove(copy / lock)
+            clear_place(copy, copy / lock)
             copy_file(self.folder / lock, copy / lock)
         is_known = fingerprint(copy / lock) == fingerprint(self.folder / lock)
         if not is_known and _COMMANDS[lock.name] is not _NPM:

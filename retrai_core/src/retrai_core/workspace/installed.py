@@ -18,10 +18,9 @@ def is_package(name: str) -> bool:
 
 
 def is_package_folder(entry: os.DirEntry[str]) -> bool:
-    """Whether it is the folder of a package in a `node_modules`, or a store of packages; or a
-    `node_modules` that is a link as a whole."""
-    if entry.is_symlink() or not entry.is_dir():
-        return entry.name == INSTALLED and entry.is_symlink()
+    """Whether it is the folder of a package in a `node_modules`, or a store of packages."""
+    if not entry.is_dir(follow_symlinks=False):
+        return False
     folder, name = os.path.split(entry.path)
     above, scope = os.path.split(folder)
     if scope.startswith("@"):
