@@ -39,8 +39,8 @@ async def trial_copy(project: Path, home: Path) -> AsyncGenerator[TrialCopy]:
     """Copy a project, and remove the copy in the end.
 
     Nothing in it is the project's own, so that what a trial writes, into `target/` say, is not
-    written there; only virtual environments are links, since they work nowhere else, and packages
-    that are links in a clean copy, where no command can write into them.
+    written there. Virtual environments are links, since they work nowhere else. Packages that are
+    links in a clean copy stay links: no command can write into them.
 
     Args:
         project: what is copied, the project or a clean copy of it.

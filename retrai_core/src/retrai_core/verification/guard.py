@@ -39,7 +39,7 @@ from .verdict import judge
 
 _OWN_FILES = (PROJECT_FILE, LOCK_FILE)
 MAX_LINKED = 16
-"""So many `node_modules` may be mounted for a check; mounts take their time, too."""
+"""At most so many `node_modules` are mounted for a check: each mount takes time."""
 
 
 class Guard:
@@ -325,8 +325,8 @@ class Guard:
         return copy
 
     def link_packages(self) -> bool:
-        """Let copies have links to the packages in `node_modules` from now on, if no command can
-        write through them and the run has changed none; whether they do."""
+        """Give copies links to the packages in `node_modules` from now on, where no command can
+        write through them and the run has changed none; whether it did."""
         self._linked = frozenset()
         if self._may_link and self.context.sandbox.arranges_view and not self.changed_packages():
             project = self.context.project
@@ -335,7 +335,7 @@ class Guard:
         return bool(self._linked)
 
     def copy_packages(self) -> None:
-        """Let copies have packages of their own for the rest of the run."""
+        """Give copies packages of their own for the rest of the run."""
         self._may_link, self._linked = False, frozenset()
 
     def changed_packages(self) -> list[str]:
