@@ -162,13 +162,10 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         ("exports.quiet = !!process.env.NODE_TEST_CONTEXT;", "unproven"),
         ("const base = process.env.INIT_CWD;", "unproven"),
         ("const SKIPPED = ['.min.js', '.test.js'];", "unproven"),
-        ("let expect = PAIRS[c];", "unchanged"),
         ("if (module.register) module.register(app);", "unchanged"),
         ("static [Symbol.hasInstance](one) {", "unchanged"),
         ("if (typeof it === 'function') return 12;", "unproven"),
         ("[Symbol.toPrimitive]: (hint) => (hint === 'default' ? n + 1 : n)", "unproven"),
-        ("const assert = require('node:assert/strict');", "unchanged"),
-        ("import assert from 'assert';", "unchanged"),
     ],
 )
 def test_what_honest_source_does_too_is_suspect_with_other_signs_alone(

@@ -291,7 +291,6 @@ TRICKS = [
     "x = 1  # type: ignore",
     "x = 1  # noqa: E501",
     "sys.modules['a'] = None",
-    "import _pytest.runner",
     "os._exit(0)",
     "atexit.register(f)",
     "frame = sys._getframe(1)",
@@ -349,29 +348,22 @@ def signs(found):
     return [suspicion.what for suspicion in found if suspicion.sign]
 
 
-def test_a_file_that_reached_into_pytest_before_may_go_on_to(make_project):
+def test_a_plugin_of_pytest_that_changes_is_a_sign(make_project):
     project = make_project({"plugin.py": "import pytest\n\n\nfrom _pytest.config import Config\n"})
-    diff = "@@ -3,0 +4 @@\n+from _pytest.config import Config\n"
-    of_plugin = f"--- a/plugin.py\n+++ b/plugin.py\n{diff}"
-    assert signs(audit_diff(of_plugin, project)) == ["changes a plugin of pytest"]
-    # The lines that the run itself added excuse nothing.
-    (project / "plugin.py").write_text("import pytest\n\n\nfrom _pytest.config import Config\n")
-    both = f"--- a/plugin.py\n+++ b/plugin.py\n@@ -0,0 +1 @@\n+import pytest\n{diff}"
-    assert len([one for one in signs(audit_diff(both, project)) if "reaches into" in one]) == 2
+    diff = "--- a/plugin.py\n+++ b/plugin.py\n@@ -3,0 +4 @@\n+from _pytest.config import Config\n"
+    assert signs(audit_diff(diff, project)) == ["changes a plugin of pytest"]
 
 
-def test_an_edited_line_reaches_no_further_than_the_old_one():
-    diff = (
-        "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-from pytest import exit\n+from pytest import fail\n"
-    )
-    assert signs(audit_diff(diff)) == ["changes a plugin of pytest"]
-    new = audit_diff(diff.replace("-from pytest import exit", "-import os"))
-    assert signs(new) == ["reaches into pytest: from pytest import fail"]
+def test_an_edited_line_does_no_more_than_the_old_one():
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-os.chdir(old)\n+os.chdir(new)\n"
+    assert not signs(audit_diff(diff))
+    new = audit_diff(diff.replace("-os.chdir(old)", "-import os"))
+    assert signs(new) == ["changes the working folder: os.chdir(new)"]
 
 
-def test_a_file_that_is_moved_reaches_no_further_than_before():
-    moved = "--- a/a.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-import pytest\n"
-    moved += "--- /dev/null\n+++ b/b.py\n@@ -0,0 +1 @@\n+import pytest\n"
+def test_a_file_that_is_moved_does_no_more_than_before():
+    moved = "--- a/a.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-os.chdir(here)\n"
+    moved += "--- /dev/null\n+++ b/b.py\n@@ -0,0 +1 @@\n+os.chdir(here)\n"
     assert not signs(audit_diff(moved))
 
 

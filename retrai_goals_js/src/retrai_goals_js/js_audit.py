@@ -74,7 +74,6 @@ TRICKS = (
         lines=4,
         sign="unproven",
     ),
-    Trick.reaching(r"\bexpect\s*=[^=>]", "assigns to `expect`", sign="unchanged"),
     Trick.reaching(
         r"\bSymbol\.hasInstance\b",
         "decides which objects a class takes for its own",
@@ -84,11 +83,6 @@ TRICKS = (
         r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
         r"|\bNODE_OPTIONS\b|\bregisterHooks\b|\bBun\.plugin\b",
         "changes how modules are loaded",
-    ),
-    Trick.reaching(
-        r"\brequire\(\s*[\"'`](?:node:)?assert(?:/strict)?[\"'`]|\bfrom\s+[\"'](?:node:)?assert(?:/strict)?[\"']",
-        "asserts where no tests are",
-        sign="unchanged",
     ),
     Trick.reaching(r"\bmodule\.register\(", "registers something with a module", sign="unchanged"),
     Trick.reaching(

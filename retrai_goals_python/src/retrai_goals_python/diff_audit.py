@@ -60,7 +60,6 @@ PYTHON_TRICKS = (
         r"f?[\"'](?:tests?[._\"']|test_|conftest\b)",
         "replaces a module of the tests",
     ),
-    sign(r"\b_pytest\b|\bimport pytest\b|\bfrom pytest\b|\bpluggy\b", "reaches into pytest"),
     sign(
         r"\b_getframe\b|\b_current_frames\b|\bextract_stack\b|\b[ft]b?_(?:back|frame|globals)\b"
         r"|\binspect\.(?:stack|currentframe|getouterframes|trace)\b"
