@@ -9,6 +9,7 @@ from . import (
     around_checks,
     attack_cheats,
     attack_honest,
+    audit_alone,
     bill_goal,
     cargo_goal,
     check_cheats,
@@ -98,6 +99,7 @@ CHEATS = _marked(
         *other_domains.CHEATS,
         *style_cheats.CHEATS,
         *plain_cheats.CHEATS,
+        *audit_alone.CHEATS,
     )
 )
 HONEST = _marked(
