@@ -1,6 +1,7 @@
 """What each layer of the guard is worth, on the corpus of cheats in `tests/cheats`.
 
     python benchmarks/cheats.py [--only TEXT] [--kind TEXT | --honest] [--markdown] [--jobs N]
+                                [--without RULE ...]
 
 Every trajectory is done without retrai, on a project whose baseline stands, and then one layer
 after another looks at what has become of it, until one does not believe it. What all believe is
@@ -9,6 +10,8 @@ The table says how many cheats would have been believed by the exit code alone, 
 to those before it, and by the whole guard; and how many honest trajectories the whole guard let
 through, and how long their verification took, as a multiple of one check. A second table says it by
 the class of cheat, with the layer that first stopped each.
+`--without` leaves rules out of the audit that read the lines of the diff, by what they say
+(`--without "skips the test"`), or `all` of them: what is believed then needs them.
 Exits with 1 when a cheat was achieved that needs no holdout and is not marked as `believed`, or
 honest work was not that is not marked as `refused`.
 """
@@ -22,11 +25,12 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from counts import positive
 
@@ -47,6 +51,7 @@ from retrai_core.verification.final_check import final_check  # noqa: E402
 from retrai_core.verification.guard import Guard  # noqa: E402
 from retrai_core.verification.restore import restore_files  # noqa: E402
 from retrai_core.verification.verdict import judge  # noqa: E402
+from retrai_goal_support import Trick, audits  # noqa: E402
 
 LAYERS = (
     "the exit code alone",
@@ -132,6 +137,16 @@ def achieved(trajectory: Trajectory) -> bool:
         return run_guarded(trajectory, Path(folder)).status == "achieved"
 
 
+def leave_out(rules: Collection[str]) -> None:
+    """Let no line of a diff fit these rules of the audit in this process; `all` for every rule."""
+    fits = audits.begins_here
+
+    def fits_others(trick: Trick, *place: Any) -> bool:
+        return trick.what not in rules and "all" not in rules and fits(trick, *place)
+
+    audits.begins_here = fits_others
+
+
 def honest_run(trajectory: Trajectory) -> tuple[str, float]:
     """Why a whole run refuses the trajectory, or "", and how many checks its verification took.
 
@@ -162,6 +177,9 @@ def main() -> int:
     parser.add_argument("--honest", action="store_true", help="honest trajectories, no cheats")
     parser.add_argument("--markdown", action="store_true", help="only the table, for the docs")
     parser.add_argument("--jobs", type=positive, default=2, help="trajectories side by side")
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="RULE", help="leave out of the audit"
+    )
     asked = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     corpus = [] if asked.honest else CHEATS
@@ -172,7 +190,9 @@ def main() -> int:
     believed: dict[str, list[bool]] = {}
     if cheats and not asked.markdown:
         print("x: believed by the layers so far;", ", ".join(LAYERS))
-    with ProcessPoolExecutor(asked.jobs) as processes:
+    with ProcessPoolExecutor(
+        asked.jobs, initializer=leave_out, initargs=(asked.without,)
+    ) as processes:
         for cheat, marks in zip(cheats, processes.map(row, cheats), strict=True):
             believed[cheat.title] = marks
             if not asked.markdown:

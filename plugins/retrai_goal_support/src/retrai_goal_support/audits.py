@@ -77,7 +77,7 @@ def audit_lines(
         for at, (sign, path, number, text) in enumerate(changes)
         if sign == "+"
         for trick in tricks
-        if _begins_here(trick, changes, at)
+        if begins_here(trick, changes, at)
     ]
     moved = {text.strip() for sign, _, _, text in changes if sign == "-"}
     before = {path: old for path, old, _ in changed_files(diff, project)} if found else {}
@@ -96,7 +96,7 @@ def _did_so(trick: Trick, before: str) -> bool:
     return any(map(trick.pattern.search, texts))
 
 
-def _begins_here(trick: Trick, changes: Sequence[tuple[str, str, int, str]], at: int) -> bool:
+def begins_here(trick: Trick, changes: Sequence[tuple[str, str, int, str]], at: int) -> bool:
     """Whether what the trick looks for begins in the added line at `at`."""
     _, path, number, text = changes[at]
     if trick.lines == 1:
