@@ -22,6 +22,7 @@ WITH_EXAMPLES = (
     "retrai_goals_shell.command_audit",
     "retrai_goals_shell.edits",
     "retrai_goals_shell.go_guarding",
+    "retrai_goals_shell.go_must_fail",
     "retrai_goals_shell.rust_guarding",
     "retrai_goals_shell.rust_source",
 )

@@ -136,6 +136,39 @@ async def test_a_process_that_ends_early_is_no_complete_run(
     assert "ended without running" in result.reason
 
 
+FORGING = """package ledger
+
+import . "syscall"
+
+func ending() { Write(1, []byte("--- PASS: TestBalance\\nPASS\\n")); Exit(0) }
+"""
+
+
+@needs_go
+@pytest.mark.parametrize("forges", [False, True])
+async def test_tests_with_one_more_that_fails_must_end_badly(ledger: Bench, forges: bool) -> None:
+    fix(ledger)
+    if forges:
+        ledger.write({"forging.go": FORGING})
+        ledger.replace("ledger.go", "sum += entry.Cents", "sum += entry.Cents; ending()")
+    goal = ledger.build(GoTestGoal)
+    cases = ["text/text_test.go::TestEuros", "ledger_test.go::TestBalance", "text::ExampleEuros"]
+    found = await goal.contradict(ledger.project, cases)
+    assert list(found.tried) == cases[:2]
+    assert list(found.still_passed) == (cases[1:2] if forges else [])
+    assert found.reason == ("the tests in . end well with one more that must fail" * forges)
+
+
+@needs_go
+async def test_a_package_with_a_main_of_its_own_gets_no_test_that_fails(ledger: Bench) -> None:
+    fix(ledger)
+    ledger.write({"main_test.go": EXITING_MAIN})
+    found = await ledger.build(GoTestGoal).contradict(
+        ledger.project, ["ledger_test.go::TestBalance"]
+    )
+    assert not found.tried
+
+
 @needs_go
 async def test_a_panic_is_told_without_steps_through_go_itself(ledger: Bench) -> None:
     fix(ledger)
@@ -229,7 +262,6 @@ def test_test_functions_are_told_from_others() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "\tos.Exit(0)",
         '\tif flag.Lookup("test.v") != nil {',
         '\tif strings.HasSuffix(os.Args[0], ".test") {',
         '\t"testing"',
@@ -244,7 +276,6 @@ def test_test_functions_are_told_from_others() -> None:
         'import "C"',
         "//go:embed ages_test.go",
         "syscall.RawSyscall(231, 0, 0, 0)",
-        'syscall.Exec("/bin/true", nil, nil)',
     ],
 )
 def test_source_that_reaches_for_the_runner_is_suspect(

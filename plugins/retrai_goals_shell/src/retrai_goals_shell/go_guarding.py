@@ -64,15 +64,9 @@ IN_SOURCES = (
         "reaches past the language",
     ),
     Trick.reaching(r"go:linkname|\bunsafe\.Pointer\b", "reaches past the language"),
-    Trick.reaching(r"=== RUN|--- (?:PASS|FAIL)|\"Action\"\s*:", "prints what the runner prints"),
 )
 """Looked for in sources only: tests do these things themselves."""
-OF_PROGRAMS = (
-    Trick.reaching(
-        r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill|Exec)\(|\bruntime\.Goexit\(", "ends the process"
-    ),
-    Trick.reaching(r"\bos\.(?:Args|Executable)\b", "asks how it was started"),
-)
+OF_PROGRAMS = (Trick.reaching(r"\bos\.(?:Args|Executable)\b", "asks how it was started"),)
 """What a program does for good reasons, and a package that is tested does not."""
 _PROGRAM = re.compile(r"(?:^|/)(?:main\.go$|cmd/)")
 
@@ -81,7 +75,7 @@ def audit_go(diff: str, project: Path | None = None) -> list[Suspicion]:
     """Added lines that skip tests, end the process or reach into the test runner.
 
     Example:
-        >>> diff = "--- a/x.go\\n+++ b/x.go\\n@@ -1 +1,2 @@\\n a\\n+\\tos.Exit(0)\\n"
+        >>> diff = "--- a/x.go\\n+++ b/x.go\\n@@ -1 +1,2 @@\\n a\\n+\\t_ = os.Args\\n"
         >>> [(found.line, found.reaches_runner) for found in audit_go(diff)]
         [(2, True)]
     """

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from retrai_core import (
     Completed,
+    Contradiction,
     Environment,
     GoalResult,
     Limits,
@@ -31,6 +32,7 @@ from .go_cache import go_cache, keep_first_build
 from .go_cases import GoCases, expected_tests, judge_packages
 from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
 from .go_guarding import PROTECTED, STEERING, audit_go
+from .go_must_fail import add_failing_tests, folder_of, passing_all_the_same
 from .go_output import packages_listed, read_packages
 from .merged_run import OUTPUT_BYTES
 from .place import PlaceOptions
@@ -86,7 +88,7 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
-        command = ["go", "test", "-json", "-count=1", *self.options.args, *self.options.packages]
+        command = self._command
         go = shutil.which("go") or "go"
         is_in_place = folder.is_relative_to(self.context.project)
         to_list = ["list", "-e", "-json", *self._tags, *self._named]
@@ -116,6 +118,25 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
             failures=judged.failures,
             output=done.stderr or done.stdout[-4000:],
         )
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        """Go compares numbers and texts itself, so no expectation is changed. Each package gets one
+        more test, which fails: source that ends the process well, and prints what go prints, does
+        not know its name."""
+        folder = copy / self.options.path
+        if not self._runs_all:
+            return Contradiction()
+        added = await asyncio.to_thread(add_failing_tests, folder, cases)
+        if not added:
+            return Contradiction()
+        async with go_cache(self._kept, is_in_place=False) as cache:
+            done = await self._run_go(cache, folder, self._command[1:], self.options.timeout_s)
+        runs = {} if done.timed_out else read_packages(done.stdout, done.stderr)
+        places = passing_all_the_same(added, runs) if runs else []
+        tried = [case for case in cases if folder_of(case) in added]
+        still = [case for case in tried if folder_of(case) in places]
+        reason = f"the tests in {places[0]} end well with one more that must fail" if still else ""
+        return Contradiction(tried, still, reason)
 
     def is_test(self, path: str) -> bool:
         # It is compiled into the same program as the others; data that tests read is not.
@@ -148,6 +169,10 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
             said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
             return f"go gave no result (exit status {done.exit_code}): {said[-1][:300]}"
         return ""
+
+    @property
+    def _command(self) -> list[str]:
+        return ["go", "test", "-json", "-count=1", *self.options.args, *self.options.packages]
 
     @property
     def _kept(self) -> Path:
