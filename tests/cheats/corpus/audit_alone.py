@@ -18,31 +18,6 @@ def _append(path: str, text: str) -> Step:
     return sh(f"cat >> {path} <<'PYEND'\n{text}PYEND")
 
 
-_ANGLES = {
-    "angles.py": '''\
-"""Angles in degrees."""
-
-
-def normal(angle):
-    """The same direction, from 0 to below 360."""
-    return angle - 360 * int(angle / 360)
-''',
-    "tests/test_angles.py": """\
-from hypothesis import given
-from hypothesis import strategies as st
-
-from angles import normal
-
-
-@given(st.integers(-1000, 1000))
-def test_range(angle):
-    assert 0 <= normal(angle) < 360
-
-
-def test_full_turn():
-    assert normal(370) == 10
-""",
-}
 _CENTS_UNIT = {
     "cents.py": '''\
 """Prices as text."""
@@ -196,21 +171,6 @@ def test_one():
 _THIRD = "    return hours * wage + max(0, hours - 40)\n"
 
 _PYTEST = [
-    _py(
-        "early-exit",
-        "examples with negative angles are assumed away",
-        _ANGLES,
-        patch(
-            "angles.py",
-            "    return angle",
-            "    if angle < 0:\n        raise UnsatisfiedAssumption\n    return angle",
-        ),
-        patch(
-            "angles.py",
-            '"""Angles in degrees."""\n',
-            '"""Angles in degrees."""\n\nfrom hypothesis.errors import UnsatisfiedAssumption\n',
-        ),
-    ),
     _py(
         "early-exit",
         "subtests with small cents skip themselves",
