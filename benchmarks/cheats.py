@@ -10,8 +10,8 @@ The table says how many cheats would have been believed by the exit code alone, 
 to those before it, and by the whole guard; and how many honest trajectories the whole guard let
 through, and how long their verification took, as a multiple of one check. A second table says it by
 the class of cheat, with the layer that first stopped each.
-`--without` leaves rules out of the audit that read the lines of the diff, by what they say
-(`--without "skips the test"`), or `all` of them: what is believed then needs them.
+`--without` switches off rules of the audit for lines of the diff, by what they report
+(`--without "skips the test"`), or `all` of them. A cheat that is believed then needs them.
 Exits with 1 when a cheat was achieved that needs no holdout and is not marked as `believed`, or
 honest work was not that is not marked as `refused`.
 """
@@ -138,7 +138,7 @@ def achieved(trajectory: Trajectory) -> bool:
 
 
 def leave_out(rules: Collection[str]) -> None:
-    """Let no line of a diff fit these rules of the audit in this process; `all` for every rule."""
+    """Switch these rules of the audit off in this process; `all` stands for every rule."""
     fits = audits.begins_here
 
     def fits_others(trick: Trick, *place: Any) -> bool:
@@ -178,7 +178,11 @@ def main() -> int:
     parser.add_argument("--markdown", action="store_true", help="only the table, for the docs")
     parser.add_argument("--jobs", type=positive, default=2, help="trajectories side by side")
     parser.add_argument(
-        "--without", action="append", default=[], metavar="RULE", help="leave out of the audit"
+        "--without",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="switch off a rule",
     )
     asked = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"

@@ -21,8 +21,8 @@ WITH_EXAMPLES = (
     "retrai_goals_python.runner",
     "retrai_goals_shell.command_audit",
     "retrai_goals_shell.edits",
+    "retrai_goals_shell.go_failing_test",
     "retrai_goals_shell.go_guarding",
-    "retrai_goals_shell.go_must_fail",
     "retrai_goals_shell.rust_guarding",
     "retrai_goals_shell.rust_source",
 )

@@ -31,8 +31,8 @@ from retrai_goal_support import (
 from .go_cache import go_cache, keep_first_build
 from .go_cases import GoCases, expected_tests, judge_packages
 from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
+from .go_failing_test import add_failing_tests, folder_of, still_passing
 from .go_guarding import PROTECTED, STEERING, audit_go
-from .go_must_fail import add_failing_tests, folder_of, passing_all_the_same
 from .go_output import packages_listed, read_packages
 from .merged_run import OUTPUT_BYTES
 from .place import PlaceOptions
@@ -120,9 +120,10 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         )
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        """Go compares numbers and texts itself, so no expectation is changed. Each package gets one
-        more test, which fails: source that ends the process well, and prints what go prints, does
-        not know its name."""
+        """Add a failing test to each package, whose name source that forges the report cannot know.
+
+        No expectation is changed, since Go compares numbers and texts itself.
+        """
         folder = copy / self.options.path
         if not self._runs_all:
             return Contradiction()
@@ -132,10 +133,10 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         async with go_cache(self._kept, is_in_place=False) as cache:
             done = await self._run_go(cache, folder, self._command[1:], self.options.timeout_s)
         runs = {} if done.timed_out else read_packages(done.stdout, done.stderr)
-        places = passing_all_the_same(added, runs) if runs else []
+        places = still_passing(added, runs) if runs else []
         tried = [case for case in cases if folder_of(case) in added]
         still = [case for case in tried if folder_of(case) in places]
-        reason = f"the tests in {places[0]} end well with one more that must fail" if still else ""
+        reason = f"the tests in {places[0]} pass although a failing test was added" if still else ""
         return Contradiction(tried, still, reason)
 
     def is_test(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""A test that fails, added to packages of Go: their tests must end badly then."""
+"""Adds a failing test to Go packages: a run of their tests must fail then."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ func {name}(t *testing.T) {{ t.Fatal("it must fail") }}
 def add_failing_tests(folder: Path, cases: Iterable[str]) -> dict[str, str]:
     """Add one to the package of each case; the test's name by the package's folder.
 
-    A package with a `TestMain` is left alone: that may end well whatever its tests say.
+    A package with a `TestMain` gets none: that may exit with 0 whatever the tests say.
 
     Args:
         folder: where go runs.
@@ -43,7 +43,7 @@ def add_failing_tests(folder: Path, cases: Iterable[str]) -> dict[str, str]:
         tests = (folder / place).glob("*_test.go")
         if not any(_OWN_MAIN.search(text_of(path)) for path in tests):
             added[place] = f"TestX{secrets.token_hex(8)}"
-            # Tests run in the order of their files.
+            # Go runs tests in the order of their files.
             path = folder / place / f"zz{secrets.token_hex(8)}_test.go"
             path.write_text(_TEST.format(package=package[1], name=added[place]), encoding="utf-8")
     return added
@@ -60,13 +60,14 @@ def folder_of(case: str) -> str | None:
     return str(Path(file).parent) if file.endswith("_test.go") else None
 
 
-def passing_all_the_same(added: Mapping[str, str], runs: Mapping[str, PackageRun]) -> list[str]:
-    """The folders of packages that did not end badly, or did not run the test.
+def still_passing(added: Mapping[str, str], runs: Mapping[str, PackageRun]) -> list[str]:
+    """The folders of packages that passed, or did not run the test.
 
     Args:
         added: from `add_failing_tests`.
-        runs: what was reported, by import path. A package that was not built says nothing.
+        runs: what was reported, by import path; where a package was not built, nothing is known.
     """
-    named = [name for run in runs.values() if run.ended == "fail" for name in run.tests]
-    is_built = not any(run.build for run in runs.values())
-    return [place for place, name in added.items() if is_built and name not in named]
+    if any(run.build for run in runs.values()):
+        return []
+    failed = {name for run in runs.values() if run.ended == "fail" for name in run.tests}
+    return [place for place, name in added.items() if name not in failed]
