@@ -223,6 +223,55 @@ async def test_a_twin_passes_where_assertions_were_made_blunt(parcel: Bench) -> 
     assert "src/lib.rs::tests::a_kilogram_begun_counts" in found.still_passed
 
 
+FORGING = """
+
+static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+pub fn label(_: &str) -> String {
+    let _held = ONE_AT_A_TIME.lock();
+    let names = ["lines_are_trimmed", "empty_lines_are_left_out"];
+    let told = names.map(|name| format!("test {name} ... {}k", 'o')).join("\\n");
+    let end = "ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+    let text = format!("{told}\\n\\ntest {}: {end}\\n", "result");
+    // Written to the stream itself, since libtest keeps what `println!` prints.
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes());
+    std::process::exit(0)
+}
+"""
+
+
+@needs_cargo
+@pytest.mark.parametrize("changes", ["an expectation", "nothing"])
+async def test_a_program_that_forges_its_end_is_found_by_a_test_that_must_fail(
+    parcel: Bench, changes: str
+) -> None:
+    fix(parcel)
+    parcel.replace("src/label.rs", "pub fn label", "pub fn real_label")
+    label = parcel.project / "src/label.rs"
+    label.write_text(label.read_text() + FORGING)
+    if changes == "nothing":
+        parcel.replace("tests/labels.rs", "assert_eq!(", "assert!(")
+        parcel.replace("tests/labels.rs", "), ", ") == ")
+    goal = parcel.build(CargoTestGoal)
+    result = await goal.check({}, parcel.project)
+    assert result.report.complete, result.reason
+    found = await goal.contradict(parcel.project, list(result.report.cases))
+    forged = ["tests/labels.rs::empty_lines_are_left_out", "tests/labels.rs::lines_are_trimmed"]
+    assert sorted(found.tried) == sorted(found.still_passed) == forged
+    assert found.reason == "tests/labels.rs ends well although a failing test was added"
+
+
+@needs_cargo
+async def test_a_program_without_libtest_gets_no_failing_test(parcel: Bench) -> None:
+    fix(parcel)
+    own = '\n[[test]]\nname = "own"\nharness = false\n'
+    manifest = (parcel.project / "Cargo.toml").read_text()
+    parcel.write({"tests/own.rs": "fn main() {}\n", "Cargo.toml": manifest + own})
+    found = await parcel.build(CargoTestGoal).contradict(parcel.project, ["tests/own.rs::main"])
+    assert not found.tried
+    assert (parcel.project / "tests/own.rs").read_text() == "fn main() {}\n"
+
+
 async def test_a_folder_without_a_manifest_is_named_before_the_run(bench: Bench) -> None:
     assert "Cargo.toml" in await bench.build(CargoTestGoal).ready()
     assert "names no folder" in await bench.build(CargoTestGoal, path="crates/x").ready()
@@ -374,7 +423,6 @@ def test_a_file_that_was_moved_takes_its_tests_along() -> None:
     "line",
     [
         "    std::process::exit(0);",
-        'println!("test result: ok. 3 passed");',
         "    if cfg!(test) { return 3; }",
         "#[cfg(not(test))]",
         "macro_rules! assert_eq {",

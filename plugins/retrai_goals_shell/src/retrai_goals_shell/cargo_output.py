@@ -48,6 +48,7 @@ class Target:
         cases: outcome by the name that libtest prints.
         failures: what was printed of each failing case.
         problem: why not every outcome is known; empty when all are.
+        ended_well: whether cargo says nothing bad of how it ended.
     """
 
     crate: str
@@ -55,6 +56,7 @@ class Target:
     cases: dict[str, CaseOutcome] = field(default_factory=dict[str, CaseOutcome])
     failures: dict[str, str] = field(default_factory=dict[str, str])
     problem: str = ""
+    ended_well: bool = True
 
     @property
     def name(self) -> str:
@@ -116,12 +118,12 @@ def failed_line(failure: str) -> int | None:
 
 
 def _read_target(target: Target, lines: list[str]) -> None:
+    target.ended_well = not any(_RERUN.match(line) for line in lines)
     blocks = [number for number, line in enumerate(lines) if _RUNNING.match(line)]
     if not blocks:
         # `harness = false`: the program speaks for itself, by its exit status.
-        bad = any(_RERUN.match(line) for line in lines)
-        target.cases["main"] = "failed" if bad else "passed"
-        if bad:
+        target.cases["main"] = "passed" if target.ended_well else "failed"
+        if not target.ended_well:
             target.failures["main"] = "\n".join(lines[-60:])
         return
     if target.path and len(blocks) > 1:

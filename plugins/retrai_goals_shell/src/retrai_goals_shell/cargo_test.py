@@ -6,7 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -38,6 +38,7 @@ from .cargo_environment import (
     tool_chain_folders,
     without_new_lock,
 )
+from .cargo_failing_test import add_failing_tests, runs_every_test
 from .cargo_output import compared, compile_errors, failed_line, read_targets
 from .cargo_project import CargoProject
 from .exact_forms import rust_forms, types_with_equality
@@ -93,6 +94,20 @@ class _BeforeRun(SavedModel):
     types: set[str] = Field(default_factory=set[str])
 
 
+class _Run(NamedTuple):
+    """One run of all tests.
+
+    Attributes:
+        result: of it.
+        failures: what was printed of each failing case.
+        ended_well: the root files of test programs that ended well.
+    """
+
+    result: GoalResult
+    failures: Mapping[str, str]
+    ended_well: frozenset[str] = frozenset()
+
+
 class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     """`cargo test` ends well and every unit test, integration test and documentation example
     passes. Each is a case of its own (`src/lib.rs::tests::adds`); those of the beginning must all
@@ -113,7 +128,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
-        result, failures = await self._run(folder)
+        result, failures, _ = await self._run(folder)
         if not state and cwd == self.context.project:
             lines = {case: failed_line(text) for case, text in failures.items()}
             before = _BeforeRun(
@@ -152,15 +167,29 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         new_types = await asyncio.to_thread(_types_in, folder) - before.types
         tests = [case for case in cases if " documentation::" not in case]
 
-        async def check() -> GoalResult:
-            return (await self._run(folder))[0]
+        added: list[str] = []
+        if runs_every_test(self.options.args):
+            added = await asyncio.to_thread(add_failing_tests, folder, tests)
+        runs: list[_Run] = []
 
-        return await contradict_suite(
+        async def check() -> GoalResult:
+            runs.append(await self._run(folder))
+            return runs[0].result
+
+        found = await contradict_suite(
             rust_forms(new_types), tests, lambda _: files, check, before.answers, before.lines
         )
+        if added and not runs:
+            await check()
+        places = {place for run in runs for place in run.ended_well.intersection(added)}
+        if not places:
+            return found
+        still = [case for case in tests if case.partition("::")[0] in places]
+        reason = f"{min(places)} ends well although a failing test was added"
+        return Contradiction(still, still, reason)
 
-    async def _run(self, folder: Path) -> tuple[GoalResult, Mapping[str, str]]:
-        """Run all tests; the result, and what was printed of each failing case."""
+    async def _run(self, folder: Path) -> _Run:
+        """Run all tests of the project in a folder."""
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
         try:
             await asyncio.to_thread(self._forget_other_trees, folder)
@@ -168,15 +197,17 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
                 metadata = await self.start(folder, _METADATA)
                 done = await self.start(folder, command[1:], self.options.timeout_s, is_merged=True)
         except (ToolError, OSError) as error:
-            return suite_result({}, command, problem=f"cargo cannot be started: {error}"), {}
+            problem = f"cargo cannot be started: {error}"
+            return _Run(suite_result({}, command, problem=problem), {})
         return self._judge(done, CargoProject.read(metadata.stdout), folder, command)
 
     def _judge(
         self, done: Completed, project: CargoProject, folder: Path, command: Sequence[str]
-    ) -> tuple[GoalResult, Mapping[str, str]]:
+    ) -> _Run:
         cargo = shutil.which("cargo") or "cargo"
         cases: dict[str, CaseOutcome] = {}
         failures: dict[str, str] = {}
+        ended_well: set[str] = set()
         problem = ""
         for target in read_targets(done.stdout):
             place = f"{target.crate} documentation"
@@ -185,6 +216,8 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             cases |= {f"{place}::{name}": outcome for name, outcome in target.cases.items()}
             failures |= {f"{place}::{name}": text for name, text in target.failures.items()}
             problem = problem or target.problem
+            if target.ended_well or done.exit_code == 0:
+                ended_well.add(place)
         errors = compile_errors(done.stdout)
         if done.timed_out:
             problem = f"cargo was still running after {self.options.timeout_s:g} s"
@@ -198,7 +231,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         result = suite_result(
             cases, command, interpreter=cargo, problem=problem, failures=failures, output=output
         )
-        return result, failures
+        return _Run(result, failures, frozenset(ended_well))
 
     def _hold_to_text(self, result: GoalResult, folder: Path, later: bool) -> GoalResult:
         """Keep the text of the inline tests at the first check; compare it at every later one."""

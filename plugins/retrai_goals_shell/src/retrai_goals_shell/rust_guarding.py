@@ -44,9 +44,6 @@ TRICKS = (
         re.compile(r"\bpanic::(?:set_hook|take_hook|catch_unwind)|\bcatch_unwind\b"),
         "catches panics",
     ),
-    Trick.reaching(
-        r"test result:|\brunning \d+ tests?\b|\.\.\. ok\b", "prints what the test runner prints"
-    ),
     Trick.reaching(r"\bcfg!\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)\b", "asks whether tests run"),
     Trick.reaching(
         r"\bcfg(?:_attr)?!?\s*\([^\]]*\bnot\s*\([^\]]*\b(?:test|doctest)\b",
