@@ -102,12 +102,23 @@ async def test_a_steering_file_that_was_there_stays(runs: Runs) -> None:
     assert (runs.project / "steer.cfg").exists()
 
 
-async def test_tampering_again_and_again_ends_the_run_as_tampered(runs: Runs) -> None:
-    bend = call("shell", line=f"printf '{BEND}' > expected.txt")
+@pytest.mark.parametrize(
+    "bend",
+    [
+        call("shell", line=f"printf '{BEND}' > expected.txt"),
+        call("put", path="expected.txt", text=BEND),
+    ],
+    ids=["undone", "refused"],
+)
+async def test_tampering_again_and_again_ends_the_run_as_tampered(
+    runs: Runs, bend: dict[str, Any]
+) -> None:
     record = await runs.run([bend], max_iterations=10)
     assert (record.status, record.exit_code, record.iterations) == ("tampered", 4, 3)
     assert len(record.refused) == 3
     assert record.reason == "changes of protected files were refused or undone 3 times"
+    leave = "; `allow_edit: [expected.txt]` in .retrai.yml lets a run change it"
+    assert record.next_step.endswith(leave)
 
 
 async def test_writes_that_were_refused_again_and_again_are_not_told_as_changes(runs: Runs) -> None:
@@ -115,6 +126,7 @@ async def test_writes_that_were_refused_again_and_again_are_not_told_as_changes(
     record = await runs.run([write], max_iterations=10)
     assert (record.status, record.iterations) == ("tampered", 3)
     assert record.reason == "changes of protected files were refused or undone 3 times"
+    assert "allow_edit" not in record.next_step
     assert not (runs.project / ".git").exists()
 
 

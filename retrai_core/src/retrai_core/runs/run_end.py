@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import time
 import traceback
@@ -22,6 +23,7 @@ _LEAST_TIME_S = 60.0
 _LEAST_TOKENS = 100_000
 """Less would end a run of a few iterations; for a model whose price nobody knows."""
 
+_OF_CHECK = re.compile(r"(.+?)(?:: changed, but it)? belongs to the check")
 _FLAGS = {"max_cost_usd": "--max-cost", "max_tokens": "--max-tokens", "max_time_s": "--max-time"}
 
 
@@ -96,7 +98,8 @@ def _next_step(record: RunRecord) -> str:
             steps = []
         if record.changed_files:
             steps.append(f"retrai runs undo {run} takes back what it changed")
-        return "; ".join([*steps, f"{_new_run(record)} --model NAME takes another model"])
+        another = f"{_new_run(record)} --model NAME takes another model"
+        return "; ".join([*steps, another]) + _leave_to_edit(record)
     if record.status == "achieved" and not record.changed_files:
         return f"retrai runs show {run}"
     if record.status == "error" and record.iterations:
@@ -111,9 +114,16 @@ def _next_step(record: RunRecord) -> str:
         "budget": _more_budget(record),
         "flaky": f"{steady}, then {_new_run(record)}; retrai runs show {run} names them",
         "aborted": f"retrai runs diff {run} shows what was changed; {_new_run(record)} starts anew",
-        "tampered": f"retrai runs diff {run} shows it; retrai runs undo {run} takes it back",
+        "tampered": f"retrai runs diff {run} shows it; retrai runs undo {run} takes it back"
+        + _leave_to_edit(record),
     }
     return fixed.get(record.status, f"retrai runs show {run}")
+
+
+def _leave_to_edit(record: RunRecord) -> str:
+    """How to let a run change the first file of the check that this one might not change."""
+    found = next(filter(None, map(_OF_CHECK.match, record.refused)), None)
+    return f"; `allow_edit: [{found[1]}]` in .retrai.yml lets a run change it" if found else ""
 
 
 def _more_iterations(record: RunRecord) -> str:
