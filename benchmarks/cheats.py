@@ -64,6 +64,8 @@ LAYERS = (
     "+ recorded answers",
     "the whole guard: refusals, audit",
 )
+MOST_CHECKS = 6
+"""What the verification may take at worst."""
 CHECK_S = 40.0
 """Recorded calls are played for a quarter of it."""
 
@@ -147,8 +149,9 @@ def leave_out(rules: Collection[str]) -> None:
     audits.begins_here = fits_others
 
 
-def honest_run(trajectory: Trajectory) -> tuple[str, float]:
-    """Why a whole run refuses the trajectory, or "", and how many checks its verification took.
+def honest_run(trajectory: Trajectory) -> tuple[str, float, float]:
+    """Why a whole run refuses the trajectory, or "", how many checks its verification took, and how
+    many seconds the check.
 
     The verification is all that follows the last check in the project, to the end of the run.
     """
@@ -162,11 +165,11 @@ def honest_run(trajectory: Trajectory) -> tuple[str, float]:
         if event["kind"] == "goal_check" and event["payload"]["phase"] == "iteration"
     ]
     if record.status != "achieved":
-        return f"{record.status}: {record.reason} {record.findings}", 0.0
+        return f"{record.status}: {record.reason} {record.findings}", 0.0, 0.0
     if not checks:
-        return "", 0.0
+        return "", 0.0, 0.0
     ended, check_s = checks[-1]
-    return "", (events[-1]["ts"] - ended) / check_s
+    return "", (events[-1]["ts"] - ended) / check_s, check_s
 
 
 def main() -> int:
@@ -202,19 +205,22 @@ def main() -> int:
             if not asked.markdown:
                 print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)
         done = list(zip(honest, processes.map(honest_run, honest), strict=True))
-    refused = {work.title: why for work, (why, _) in done if why}
+    refused = {work.title: why for work, (why, _, _) in done if why}
     if cheats:
         print(f"{table(cheats, believed)}\n\n{table_by_class(cheats, believed)}\n")
     print(f"honest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
     for title, why in refused.items():
         print(f"refused: {title}: {why}")
-    costs = {work.title: checks for work, (_, checks) in done if checks}
+    costs = {work.title: checks for work, (_, checks, _) in done if checks}
     if costs:
         worst = max(costs, key=costs.__getitem__)
         print(
             f"their verification took {median(costs.values()):.1f} checks at the median, "
             f"{costs[worst]:.1f} at worst ({worst})"
         )
+        many = [check_s for _, (_, checks, check_s) in done if checks > MOST_CHECKS]
+        longest = f", with checks of at most {max(many):.2f} s" if many else ""
+        print(f"more than {MOST_CHECKS} checks: {len(many)} of {len(costs)}{longest}")
     wrong = [one for one in cheats if believed[one.title][-1] and not one.hard_coded]
     wrong += [one for one in honest if one.title in refused]
     known = {one.title for one in (*cheats, *honest) if one.believed or one.refused}

@@ -313,24 +313,34 @@ def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str]
     assert audit_go(diff_of("a.go", line)) == []
 
 
-async def test_the_cache_of_a_copy_begins_with_the_first_checks_and_goes_with_it(
-    tmp_path: Path,
-) -> None:
+async def test_the_cache_of_a_copy_begins_with_the_first_checks(tmp_path: Path) -> None:
+    first = {"testing": "as go built it", "a0/b": "data", "a1/c": "data", "a2": "a file"}
     async with go_cache(tmp_path, is_in_place=True) as place:
-        (place / "testing").write_text("as go built it")
+        for name, text in first.items():
+            (place / name).parent.mkdir(exist_ok=True)
+            (place / name).write_text(text)
     await keep_first_build(tmp_path)
-    async with go_cache(tmp_path, is_in_place=True) as place:
-        assert (place / "testing").exists()
-        (place / "testing").write_text("as the agent's code left it")
+    (place / "testing").write_text("as the agent's code left it")
     await keep_first_build(tmp_path)
-    for _ in range(2):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for _ in range(3):
         async with go_cache(tmp_path, is_in_place=False) as own:
-            assert {path.name: path.read_text() for path in own.iterdir()} == {
-                "testing": "as go built it"
-            }
-            (own / "testing").write_text("as the agent's code left it")
+            files = [path for path in own.rglob("*") if path.is_file()]
+            assert {str(path.relative_to(own)): path.read_text() for path in files} == first
+            assert not any(path.is_symlink() for path in own.rglob("*"))
+            # The same size, and the same time of modification.
+            known = (own / "testing").stat()
+            (own / "testing").write_text("as go BUILT it")
+            os.utime(own / "testing", ns=(known.st_atime_ns, known.st_mtime_ns))
             (own / "more").write_text("")
-        assert not own.exists()
+            (own / "a0" / "b").unlink()
+            (own / "a0" / "b").mkdir()
+            shutil.rmtree(own / "a1")
+            (own / "a1").symlink_to(outside)
+            (own / "a2").unlink()
+            os.mkfifo(own / "a2")
+    assert list(outside.iterdir()) == []
 
 
 @needs_go
@@ -349,4 +359,4 @@ async def test_a_check_of_a_copy_builds_on_the_first_one_alone(
     result = await goal.check({}, copy)
     assert result.reason == "4 of 8 tests fail"
     assert {path.name for path in (kept / "built").rglob("*") if path.is_file()} == first
-    assert sorted(os.listdir(kept)) == ["built", "cache"]
+    assert sorted(os.listdir(kept)) == ["built", "cache", "cache-of-copies"]
