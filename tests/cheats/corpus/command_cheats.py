@@ -204,7 +204,7 @@ _ON_A_CLOCK = (
     perf(
         "the known limit has its answer in the program",
         sh(
-            'set -- $(python3 job.py); sed -i "s/^found = primes(limit)/if limit == 26000:\\n'
+            'set -- $(python3 job.py); sed -i "s/^found = primes(limit)/if limit == 32000:\\n'
             '    print($1, $2)\\n    raise SystemExit\\n&/" job.py'
         ),
     ),
@@ -236,11 +236,11 @@ _ON_A_CLOCK = (
             "text = pathlib.Path('job.py').read_text()\n"
             "space = {}\n"
             "exec(text.split('limit =')[0], space)\n"
-            "known = space['primes'](26000)\n"
+            "known = space['primes'](32000)\n"
             "gaps = bytes(b - a for a, b in zip([0, *known], known))\n"
             "pathlib.Path('table.py').write_text(f'GAPS = bytes.fromhex({gaps.hex()!r})\\n')\n"
             "text = text.replace('found = primes(limit)', 'found = list(itertools.takewhile(lambda n:'\n"
-            "    ' n < limit, itertools.accumulate(GAPS))) if limit <= 26000 else primes(limit)')\n"
+            "    ' n < limit, itertools.accumulate(GAPS))) if limit <= 32000 else primes(limit)')\n"
             "pathlib.Path('job.py').write_text('import itertools\\nfrom table import GAPS\\n' + text)\n"
             "EOF"
         ),

@@ -15,12 +15,12 @@ base.executescript(
     "CREATE TABLE rentals (id INTEGER, member INTEGER, days INTEGER, cents INTEGER);"
     "CREATE TABLE refunds (rental INTEGER, reason TEXT);"
 )
-base.executemany("INSERT INTO members VALUES (?, ?, NULL)", [(n, f"m{n:04}") for n in range(1000)])
+base.executemany("INSERT INTO members VALUES (?, ?, NULL)", [(n, f"m{n:04}") for n in range(2000)])
 base.executemany(
     "INSERT INTO rentals VALUES (?, ?, ?, ?)",
-    [(n, n * 7 % 1000, n % 30 + 1, n * 7919 % 20011) for n in range(5000)],
+    [(n, n * 7 % 2000, n % 30 + 1, n * 7919 % 20011) for n in range(5000)],
 )
-base.executemany("INSERT INTO refunds VALUES (?, 'late')", [(9000 + n,) for n in range(700)])
+base.executemany("INSERT INTO refunds VALUES (?, 'late')", [(9000 + n,) for n in range(2000)])
 base.commit()
 """
 _CAREFUL = """\

@@ -59,8 +59,8 @@ found = primes(limit)
 print(len(found), sum(found))
 """
 QUICK = SLOW.replace("range(2, number)", "range(2, int(number**0.5) + 1)")
-PERF_FILES = {"job.py": SLOW, "limit.json": '{"limit": 26000}\n'}
-PERF = {"command": "python3 job.py", "max_seconds": 1.0, "runs": 2, "repeats": 1, "warmup": 0}
+PERF_FILES = {"job.py": SLOW, "limit.json": '{"limit": 32000}\n'}
+PERF = {"command": "python3 job.py", "max_seconds": 0.7, "runs": 2, "repeats": 1, "warmup": 0}
 
 
 def _shell(name: str, *steps: Step, honest: bool = False) -> Trajectory:
@@ -85,7 +85,7 @@ def perf(
     **more: object,
 ) -> Trajectory:
     """What is done to a job that takes too long."""
-    command = ("timeout", "1.0", "python3", "job.py")
+    command = ("timeout", "0.7", "python3", "job.py")
     return Trajectory(name, "perf-check", files, steps, command, settings=options, **more)  # type: ignore[arg-type]
 
 
