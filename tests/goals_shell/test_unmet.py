@@ -22,6 +22,17 @@ from ..goal_bench import Bench
 from .conftest import needs_cc, needs_make
 
 LATER = {"iteration": 1}
+IS = 'is() { [ "$1" = "$2" ] || exit 1; }\n'
+COUNTS = """\
+is() {
+  local want=$2
+  shift 2
+  got=$(f $1)
+  if [ "$got" != "$want" ]; then
+    bad=$((bad + 1))
+  fi
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -38,7 +49,14 @@ LATER = {"iteration": 1}
             ["2", "6"],
         ),
         ("t.py", "assert all(f(n) == sum for n, sum in ((1, 2), (3, 6)))\n", ["2", "6"]),
+        (
+            "t.py",
+            "def is_(a, b):\n  if a != b:\n    bad.append(a)\nis_(f(1), 3)\nis_(f(2), b=4)\n",
+            ["3", "4"],
+        ),
         # What may honestly be something else, or need not fail the command.
+        ("t.py", "def is_(a, b):\n  assert a == b\nif quick:\n  is_(f(1), 3)\nis_(f(2), 4)\n", []),
+        ("t.py", "def is_(a, b):\n  assert a == b\nis_(f(1), 3)\nis_(f(2), f(3))\n", []),
         ("t.py", "if mode != 'quick':\n    run()\n", []),
         ("t.py", "assert f(1) == approx(3)\nassert round(f(1)) == 3\n", []),
         ("t.py", "assert abs(f(1) - 3) < 0.1\n", []),
@@ -47,22 +65,40 @@ LATER = {"iteration": 1}
         ("t.py", "@expectedFailure\ndef test():\n    assert f(1) == 3\n", []),
         ("t.py", "assert f(1) == 3 or f(1) == 4\n", []),
         ("t.py", "no python (\n", []),
-        ("t.sh", 'set -e\n[ "$(f 1)" = 3 ]\n', ["3"]),
-        ("t.sh", '[ "$(f 1)" = "3" ] || exit 1\n', ['"3"']),
-        ("t.sh", 'if [ "$found" != 3 ]; then\n  exit 1\nfi\n', ["3"]),
-        ("t.sh", 'if [ "$MODE" != quick ]; then\n  run\nfi\n', []),
-        ("t.sh", '[ "$CI" = true ]\n', []),
-        ("t.sh", "python3 - <<'EOF'\nassert f(1) == 3\nEOF\n", ["3"]),
-        ("t.sh", "set -e\ncd .\nf 1 | grep -q 3\n./f 2\n", ["f 1 | grep -q 3", "./f 2"]),
-        ("t.sh", "set -e\nif f 1; then\nf 2 ||\nx=$(f 3)\n! f 4\nf 5 \\\n  6\nfi\n", []),
-        ("t.sh", "./f 2\n", []),
-        ("t.sh", "failed=0\n./f 2 || failed=1\nexit $failed\n", ["exit $failed"]),
+        # The empty one is the end, which must be reached.
+        ("t.sh", 'set -e\n[ "$(f 1)" = 3 ]\n', ["3", ""]),
+        ("t.sh", '[ "$(f 1)" = "3" ] || exit 1\n', ['"3"', ""]),
+        ("t.sh", 'if [ "$found" != 3 ]; then\n  exit 1\nfi\n', ["3", ""]),
+        ("t.sh", 'if [ "$found" = 3 ]; then\n  ok\nelse\n  return 1\nfi\n', ["3", ""]),
+        ("t.sh", '[ "$found" != 3 ] && { echo no; exit 1; }\n', ["3", ""]),
+        ("t.sh", 'if [ "$MODE" != quick ]; then\n  run\nfi\n', [""]),
+        ("t.sh", '[ "$CI" = true ] || echo "failed"\n', [""]),
+        ("t.sh", '[ "$CI" = true ]\nrun\n', [""]),
+        ("t.sh", 'run && test 3 -eq "$(f 1)" && echo fine\n', ["3", ""]),
+        ("t.sh", 'test "$(f 1)" = 3 || test "$(f 1)" = 4\n', [""]),
+        ("t.sh", 'test "$(f 1)" = 3 || bad=1\n', [""]),
+        ("t.sh", 'test "$(f 1)" = 3 || bad=1\ntest $bad = 0\n', ["3", "0", ""]),
+        ("t.sh", f'{IS}is "$(f 1)" 3\nis 4 "$(f 2)"\n', ["4", "3", ""]),
+        ("t.sh", f'{IS}if x; then is "$(f 1)" 3; fi\n', [""]),
+        ("t.sh", f"{COUNTS}is label 3 1\nis other x 2\nexit $bad\n", ["3", "x", ""]),
+        ("t.sh", 'is() { [ "$1" = "$2" ] || echo no; }\nis "$(f 1)" 3\n', [""]),
+        ("t.sh", "is() { [ $1 = $2 ] || [ $1 = $3 ] || exit 1; }\nis $(f 1) 3 4\n", [""]),
+        ("t.bats", '@test "adds two" {\n  [ "$(f 1)" = 3 ]\n}\n', ["3"]),
+        ("t.sh", "python3 - <<'EOF'\nassert f(1) == 3\nEOF\n", ["", "3"]),
+        ("t.sh", "set -e\ncd .\nf 1 | grep -q 3\n./f 2\n", ["f 1 | grep -q 3", "./f 2", ""]),
+        ("t.sh", "set -e\nif f 1; then\nf 2 ||\nx=$(f 3)\n! f 4\nf 5 \\\n  6\nfi\n", [""]),
+        ("t.sh", "./f 2\n", [""]),
+        ("t.sh", "failed=0\n./f 2 || failed=1\nexit $failed\n", [""]),
         ("t.sh", "exit $failed\n./f 2\n", []),
+        ("t.sh", "exit 1\n", []),
+        ("t.sh", "if [ then\n", []),
+        ("Makefile", 'test:\n\t@test "$$(./f 1)" = 3\n\t-test "$$(./f 2)" = 4\n', ["3"]),
+        ("Makefile", 'test:\n\tset -e; \\\n\ttest "$$(./f 1)" = 3; ./g\nx = 4\n', ["3"]),
         # It may end elsewhere, or says itself that it failed.
         ("t.sh", "[ -f x ] || exit 0\n./f 2 || failed=1\nexit $failed\n", []),
         ("t.sh", "trap tidy EXIT\n./f 2 || failed=1\nexit $failed\n", []),
         ("t.sh", "if ./f 2; then exit 0; fi\nexit 1\n", []),
-        ("t.sh", "cat <<END\ntext\nEND\nexit $failed\n", []),
+        ("t.sh", "cat <<END\nexit 0\nEND\nexit $failed\n", [""]),
         ("t.c", "  assert(f(1) == 3);\n  CHECK_EQ(4, f(2));\n", ["3", "4"]),
         ("t.c", "  assert(f(1) == 3 || f(1) == 4);\n", []),
         ("t.c", '  CHECK_EQ(f(1), wanted, "of one");\n', []),

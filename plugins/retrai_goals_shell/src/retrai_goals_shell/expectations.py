@@ -16,9 +16,11 @@ from typing import Literal
 from retrai_goal_support import is_one_expression
 
 from .edits import Edit
+from .makefile import NAMES
 from .python_expectations import find_in_python
+from .shell_expectations import find_in_shell
 
-Language = Literal["python", "shell", "command", "exit", "c", "javascript"]
+Language = Literal["python", "shell", "make", "command", "exit", "c", "javascript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +55,9 @@ class Expectation:
         return replace(self, start=self.start + places, end=self.end + places, left=left)
 
 
-_VALUE = r"""(?P<literal>-?\d+(?:\.\d+)?|"[^"$`\\\n]*"|'[^'\\\n]*'|[A-Za-z][\w.-]*)"""
-_WORD = r"""(?P<left>"\$\((?:[^"\n]|"[^"\n]*")*?\)"|"\$\w+"|\$\w+|\$\([^()\n]*\)|`[^`\n]*`)"""
-_SHELL = (
-    re.compile(
-        rf"^[ \t]*(?:\[\[?|test) +{_WORD} +(?:=|==|-eq) +{_VALUE}(?: +\]\]?)?[ \t]*"
-        r"(?P<rest>$|\|\|.*$)",
-        re.MULTILINE,
-    ),
-    re.compile(
-        rf"^[ \t]*if +(?:\[\[?|test) +{_WORD} +(?:!=|-ne) +{_VALUE}(?: +\]\]?)?[ \t]*;"
-        r" *then[ \t]*\n(?P<rest>.*)$",
-        re.MULTILINE,
-    ),
-)
-_COMMAND = re.compile(
-    r"^(?!(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|time|set|unset"
-    r"|trap|exit|return|source|export|local|readonly|declare|alias|echo|printf|cd|eval|exec|wait"
-    r"|shift|read|test)\b|\. )[A-Za-z_.\"$/][^\n#=({]*[^\n\\&|{(; ]$(?!\n[ \t])",
-    re.MULTILINE,
-)
-_GIVES_UP = re.compile(r"\b(?:exit|return|fail\w*|die|abort|false)\b", re.IGNORECASE)
-_STOPS = re.compile(r"^[ \t]*set -\w*e|^#!.* -\w*e|^@test ", re.MULTILINE)
-_ALWAYS_STOPS = re.compile(r"^set -\w*e.*", re.MULTILINE)
-_MAY_END = re.compile(r"\bset \+|\b(?:exit(?! [1-9]\d*\b)|trap|exec)\b")
-"""A script with one of these may end well before its end, or not at a failure."""
-_LAST_EXIT = re.compile(r"^exit (?![1-9])[^\n;&|#]*$(?=\s*\Z)", re.MULTILINE)
-_BLOCK_ENDS = re.compile(r"^(?:fi|done|esac|[)}])", re.MULTILINE)
+_RECIPE_LINE = re.compile(r"(?<!\\\n)^\t[@+ ]*(?P<script>[^-@+\s#](?:\\\n|.)*)$", re.MULTILINE)
+"""With the lines that it goes on in. A failure of one that begins with `-` is ignored."""
+_STOPS = re.compile(r"^set -\w*e.*", re.MULTILINE)
 _SOURCED = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
 _HEREDOC = re.compile(
     r"^[^\n#]*python[\d.]*[^\n]*<<-? *(['\"])(?P<end>\w+)\1[^\n]*\n(?P<text>.*?)^\t*(?P=end)$",
@@ -133,16 +111,17 @@ def expectations_in(name: str, text: str) -> list[Expectation]:
         [('5', 'shell')]
     """
     suffix = Path(name).suffix
+    found: list[Expectation] = []
     if suffix == ".py":
         found = _python(text)
     elif suffix in (".sh", ".bash", ".bats"):
         found = [*_shell(text), *_heredocs(text)]
+    elif name.rpartition("/")[2] in NAMES or suffix == ".mk":
+        found = list(_makefile(text))
     elif suffix in (".c", ".cc", ".cpp"):
         found = list(_statements("c", _C, text))
     elif suffix in (".js", ".cjs", ".mjs", ".ts"):
         found = list(_statements("javascript", _JAVASCRIPT, text))
-    else:
-        found = []
     return list({each.start: each for each in found}.values())
 
 
@@ -170,11 +149,13 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
             write = f"open({path!r}, 'a').write"
             value = f"(lambda _, v: ({write}('{number} ' + ascii(v) + chr(10)), v)[1])"
             edits += [(start, start, f"{value}({write}('{number}' + chr(10)), "), (end, end, ")")]
-        elif each.language == "shell":
-            line = text.rfind("\n", 0, start) + 1
-            word = text[start:end]
-            noted = f"echo {number} >> '{path}'; printf '{number} %s\\n' {word} >> '{path}'; "
-            edits.append((line, line, noted))
+        elif each.language in ("shell", "make"):
+            value = '"$v"' if each.language == "shell" else '"$$v"'
+            noted = (
+                f"echo {number} >> '{path}'; v={text[start:end]}; "
+                f"printf '{number} %s\\n' {value} >> '{path}'; printf %s {value}"
+            )
+            edits.append((start, end, f'"{value[1:-2]}({noted})"'))
         else:
             mark = _MARKS[each.language]
             edits += [
@@ -194,19 +175,14 @@ def _javascript_mark(path: str, line: str) -> str:
     return f';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); '
 
 
-def last_command(text: str, found: Sequence[Expectation]) -> Expectation | None:
-    """The last command of a script, if it stands in no block."""
-    commands = [each for each in found if each.is_of_script]
-    return commands[-1] if commands and not _BLOCK_ENDS.search(text, commands[-1].end) else None
+def end_of_script(found: Sequence[Expectation]) -> Expectation | None:
+    """The end of a script that can end nowhere else and succeed."""
+    return next((each for each in reversed(found) if each.is_of_script), None)
 
 
 def broken_scripts(text: str) -> list[str]:
-    """Two versions of a script that stops at a failure: it fails at once, and at its end. Any other
-    script gets the first version only."""
-    if not _ALWAYS_STOPS.search(text):
-        return [f"exit 1\n{text}"]
-    lines = ("false", "trap 'exit 1' EXIT")
-    return [_ALWAYS_STOPS.sub(rf"\g<0>\n{line}", text, count=1) for line in lines]
+    """Two versions of a script: it fails at once, and at its end."""
+    return [f"exit 1\n{text}", f"(\n{text}\n)\nexit 1\n"]
 
 
 def sourced(text: str) -> list[str]:
@@ -234,21 +210,24 @@ def _heredocs(text: str) -> Iterator[Expectation]:
             yield each.moved(found.start("text"))
 
 
-def _shell(text: str) -> Iterator[Expectation]:
-    stops = bool(_STOPS.search(text))
-    lines = text.split("\n")
-    runs_on = "<<" in text or any(line.count(quote) % 2 for line in lines for quote in "\"'")
-    for form in _SHELL:
-        for found in form.finditer(text):
-            if (stops and not found["rest"]) or _GIVES_UP.search(found["rest"]):
-                yield _of_match("shell", found)
-    last = _LAST_EXIT.search(text)
-    if last and not runs_on and not _MAY_END.search(text, 0, last.start()):
-        yield Expectation("exit", *last.span(), last[0], last.span())
-    if not _ALWAYS_STOPS.search(text) or _MAY_END.search(text) or runs_on:
-        return
-    for found in _COMMAND.finditer(text):
-        yield Expectation("command", *found.span(), found[0], found.span())
+def _shell(text: str) -> list[Expectation]:
+    return [
+        Expectation(kind, start, end, text[start:end], left, row)
+        for kind, (start, end), left, row in find_in_shell(text)
+    ]
+
+
+def _makefile(text: str) -> Iterator[Expectation]:
+    """Those in the recipes, each line of which is a script of its own."""
+    for line in _RECIPE_LINE.finditer(text):
+        # In a script `$$` is one character.
+        places = [one.start() for one in re.finditer(r"\$\$|.", line["script"], re.DOTALL)]
+        places.append(len(line["script"]))
+        for each in _shell(line["script"].replace("$$", "$")):
+            start, end, *left = (places[at] for at in (each.start, each.end, *each.left))
+            if not each.is_of_script:
+                found = replace(each, start=start, end=end, left=(left[0], left[1]))
+                yield replace(found.moved(line.start("script")), language="make")
 
 
 def _statements(

@@ -37,6 +37,7 @@ def find_in_python(text: str) -> list[Found]:
 
 class _Finder:
     def __init__(self, text: str, tree: ast.Module) -> None:
+        self._tree = tree
         self._bytes = text.encode()
         # As the parser counts lines: a form feed ends none.
         self._starts = [0, *accumulate(map(len, io.BytesIO(self._bytes)))]
@@ -59,6 +60,8 @@ class _Finder:
             return
         for loop in _loops(node):
             rows = {**rows, **self._rows(loop)}
+        if isinstance(node, ast.FunctionDef):
+            rows = {**rows, **self._arguments(node)}
         for expected, other in _compared(node, rows):
             if _UNSURE.search(ast.unparse(other)):
                 continue
@@ -68,6 +71,28 @@ class _Finder:
                     yield self._span(literal), self._span(other), row
         for below in ast.iter_child_nodes(node):
             yield from self.search(below, rows)
+
+    def _arguments(self, function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
+        """What each parameter of a function gets that is a literal in every call, where the calls
+        are statements of one block."""
+        calls = [node for node in ast.walk(self._tree) if _is_call_of(function.name, node)]
+        blocks = [
+            n.body for n in ast.walk(self._tree) if isinstance(n, (ast.Module, ast.FunctionDef))
+        ]
+        for block in blocks:
+            made = [
+                each.value for each in block if isinstance(each, ast.Expr) and each.value in calls
+            ]
+            if made and len(made) == len(calls):
+                break
+        else:
+            return {}
+        found: dict[str, list[ast.expr]] = {}
+        for place, parameter in enumerate(function.args.args):
+            given = [_argument(call, place, parameter.arg) for call in calls]
+            if all(each and _is_literal(each) for each in given):
+                found[parameter.arg] = [each for each in given if each]
+        return found
 
     def _rows(self, loop: ast.For | ast.comprehension) -> dict[str, list[ast.expr]]:
         """What each name of a loop over a table gets, where the table stands in the text."""
@@ -107,6 +132,18 @@ class _Finder:
 
     def _place(self, line: int, column: int) -> int:
         return len(self._bytes[: self._starts[line - 1] + column].decode())
+
+
+def _is_call_of(name: str, node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+
+
+def _argument(call: ast.AST, place: int, name: str) -> ast.expr | None:
+    """What a call gives to a parameter; None where it is not known."""
+    if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
+        return None
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    return call.args[place] if place < len(call.args) else named.get(name)
 
 
 def _may_fail(node: ast.AST) -> bool:

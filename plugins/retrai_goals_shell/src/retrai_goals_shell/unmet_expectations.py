@@ -30,9 +30,9 @@ from .expectations import (
     Expectation,
     broken_scripts,
     comparisons,
+    end_of_script,
     expectations_in,
     following,
-    last_command,
     marks_of,
     sourced,
 )
@@ -145,9 +145,10 @@ class UnmetExpectations:
                 others = _others(each, file.found, known.answers[file.key(each)])
                 for place, other in zip(rounds, others, strict=False):
                     place.append((file, each, other))
-            command = last_command(file.text, file.found)
-            if command and command not in there:
-                last.append((file, command, *_others(command, file.found, "")))
+            end = end_of_script(file.found)
+            if end and end not in there:
+                # The scripts that failed come first.
+                last.insert(0 if there else len(last), (file, end, *_others(end, file.found, "")))
         likeliest, *more = rounds
         return [*likeliest, *last[:1], *(change for each in more for change in each)][:MAX_TRIALS]
 
@@ -211,9 +212,9 @@ def _answer(each: Expectation, value: str) -> str | None:
     """What was answered, as a literal, empty where it is not known; None where it was expected."""
     if each.language in ("c", "javascript", "command"):
         return None if value == "done" else ""
-    if each.language == "shell":
-        same = value == each.literal.strip("\"'")
-        return None if same else f"'{value}'" if value and "'" not in value else ""
+    if each.language in ("shell", "make"):
+        same = value.strip() == each.literal.strip("\"'")
+        return None if same else f"'{value}'" if value and not {"'", "$"} & {*value} else ""
     expected = ast.literal_eval(f"({each.literal})")  # it may stand on several lines
     try:
         answered = ast.literal_eval(value)
@@ -227,7 +228,7 @@ def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> lis
     if each.language == "command":
         return [f"{each.literal}\nfalse\ntrue"]
     if each.language == "exit":
-        return ["exit 1"]
+        return ["\nexit 1\n"]
     near = {each.literal, answer, ""}
     alike = (other.literal for other in found if other.language == each.language)
     swapped = (literal for literal in alike if _is_like(literal, each.literal))
@@ -257,4 +258,4 @@ def _far(each: Expectation) -> str:
         return f"[...{text}, 17]"
     if text[0] == "{":
         return f"{{...{text}, no_such_key: 17}}"
-    return contradiction_of(text) or ("" if each.language != "shell" else f"{text}-other")
+    return contradiction_of(text) or (f"{text}-other" if each.language in ("shell", "make") else "")

@@ -1,0 +1,263 @@
+"""What shell scripts expect: values that `test` compares with, in helpers too, commands of a script
+that stops at a failure, and that its end is reached. A grammar of bash (tree-sitter) reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+Span = tuple[int, int]
+Kind = Literal["shell", "command", "exit"]
+Found = tuple[Kind, Span, Span, int]
+"""What it is, where the expected literal stands, where what is compared with it, and which call of
+the helper it is."""
+
+_EQUAL = frozenset({"=", "==", "-eq"})
+_UNEQUAL = frozenset({"!=", "-ne"})
+_LITERAL = re.compile(r"""-?\d+(?:\.\d+)?|"[^"$`\\\n]*"|'[^'\\\n]*'|[A-Za-z][\w.-]*""")
+_PARAMETER = re.compile(r'"?\$\{?(\w+)\}?"?')
+_FAILS = re.compile(r"fail\w*|die|abort|false", re.IGNORECASE)
+_COUNTS_FAILURES = re.compile(r"fail|err|bad|wrong|miss|status|^(?:rc|ret|code|ok)$", re.IGNORECASE)
+_DOES_NOT_FAIL = re.compile(
+    r"alias|cd|declare|echo|eval|exec|exit|export|local|printf|read|readonly|return|set|shift|source"
+    r"|test|trap|unset|wait|\.|"
+)
+_BATS_TEST = re.compile(r"^@test .*\{$", re.MULTILINE)
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def find_in_shell(text: str) -> list[Found]:
+    """The expectations; none where it is no shell script.
+
+    Example:
+        >>> text = 'is() { [ "$1" = "$2" ] || exit 1; }\\nis "$(add 2 3)" 5\\n'
+        >>> [(kind, text[a:b], text[c:d]) for kind, (a, b), (c, d), _ in find_in_shell(text)]
+        [('shell', '5', '"$1"'), ('exit', '', '')]
+    """
+    # As long as before; beyond ASCII the grammar's scanner may end the process.
+    plain = _BATS_TEST.sub(lambda test: f"f{'_' * (len(test[0]) - 5)}() {{", text)
+    parser = Parser(Language(tree_sitter_bash.language()))
+    root = parser.parse(_BEYOND_ASCII.sub(".", plain).encode()).root_node
+    return [] if root.has_error else list(_Script(root, is_bats=plain != text).search())
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """What `[`, `[[` or `test` compares; `expected` is the literal where there is one."""
+
+    word: Node
+    expected: Node
+    is_equal: bool
+
+    @property
+    def is_exact(self) -> bool:
+        return _is_literal(self.expected) and not _is_literal(self.word)
+
+
+@dataclass(frozen=True)
+class _Script:
+    root: Node
+    is_bats: bool
+
+    def search(self) -> Iterator[Found]:
+        for node in _below(self.root):
+            compared = _comparison(node)
+            if compared and compared.is_exact and self._decides(node, compared.is_equal):
+                yield "shell", _span(compared.expected), _span(compared.word), 0
+        for statement in self._statements:
+            yield from self._in_calls(statement)
+        if not self.is_bats:
+            yield from self._commands()
+
+    @cached_property
+    def _statements(self) -> Sequence[Node]:
+        return [node for node in self.root.named_children if node.type != "comment"]
+
+    @cached_property
+    def _stops(self) -> bool:
+        """Whether it stops at a failure: `set -e`, a first line with `-e`, tests for bats."""
+        is_set = any(re.match(r"set -\w*e", _text(each)) for each in self._statements)
+        return self.is_bats or is_set or re.match(r"#!.* -\w*e", _text(self.root)) is not None
+
+    def _in_calls(self, function: Node) -> Iterator[Found]:
+        """What a function, if it compares a parameter, is called with."""
+        body, name = function.child_by_field_name("body"), function.child_by_field_name("name")
+        if function.type != "function_definition" or not body or not name:
+            return
+        inside = list(_below(body))
+        comparisons = [each for each in map(_comparison, inside) if each]
+        calls = [node for node in _below(self.root) if _name(node) == _text(name)]
+        # With more than one comparison another value may do, and of calls elsewhere it is not known
+        # which are made, and when.
+        is_plain = len(comparisons) == 1 and all(each.type != "case_statement" for each in inside)
+        is_known = all(_statement(call) in self._statements for call in calls)
+        if not is_plain or not is_known or not (self._stops or self._gives_up(body)):
+            return
+        sides = comparisons[0].word, comparisons[0].expected
+        for expected, other in (sides, sides[::-1]):
+            place, beside = (_parameter(side, body) for side in (expected, other))
+            for row, call in enumerate(calls):
+                given = dict(enumerate(call.children_by_field_name("argument"), 1))
+                literal = given.get(place)
+                if literal and _is_literal(literal) and not _is_literal(given.get(beside, other)):
+                    yield "shell", _span(literal), _span(other), row
+
+    def _commands(self) -> Iterator[Found]:
+        """Its end, unless it may end elsewhere, and what must succeed before that."""
+        *before, last = self._statements or [self.root]
+        is_exit = _name(last) == "exit"
+        fails = is_exit and re.match(r"exit [1-9]", _text(last))
+        if fails or self._may_end([*before, *([] if is_exit else [last])]):
+            return
+        for each in self._statements if self._stops else ():
+            command = each.named_children[0] if each.type == "redirected_statement" else each
+            if command.type == "pipeline" or not _DOES_NOT_FAIL.fullmatch(_name(command)):
+                yield "command", _span(each), _span(each), 0
+        end = last.start_byte if is_exit else self.root.end_byte
+        # Where it stops at a failure, it must do so there, too.
+        yield "command" if self._stops else "exit", (end, end), (end, end), 0
+
+    def _may_end(self, statements: Sequence[Node]) -> bool:
+        """Whether it may end before its end and succeed, or does not stop at a failure."""
+        for node in (each for statement in statements for each in _below(statement)):
+            name, text = _name(node), _text(node)
+            ends = name == "exit" and not re.match(r"exit [1-9]\d*$", text)
+            if ends or name in ("trap", "exec") or text.startswith("set +"):
+                return True
+        return any(_name(statement) == "return" for statement in statements)
+
+    def _decides(self, node: Node, is_equal: bool) -> bool:
+        """Whether the script fails when a comparison finds another value."""
+        while parent := node.parent:
+            match parent.type:
+                case "program":
+                    return is_equal and (self._stops or node == self._statements[-1])
+                case "list":
+                    left, operator, right = parent.children
+                    if node == left and operator.type == ("||" if is_equal else "&&"):
+                        return self._gives_up(right)
+                    if not is_equal or operator.type != "&&":
+                        return False
+                case "if_statement":
+                    if node != parent.child_by_field_name("condition"):
+                        return is_equal and self._stops
+                    bodies = [each for each in parent.named_children if each != node]
+                    otherwise = [each for each in bodies if each.type == "else_clause"]
+                    first = [each for each in bodies if not each.type.startswith("el")]
+                    return any(map(self._gives_up, otherwise if is_equal else first))
+                case "compound_statement" | "subshell" | "do_group" | "else_clause":
+                    return is_equal and self._stops
+                case _:
+                    return False
+            node = parent
+        return False
+
+    def _gives_up(self, node: Node) -> bool:
+        """Whether a part ends with a failure, or counts one that is asked about elsewhere."""
+        for each in _below(node):
+            name, counted = _name(each), _counted(each)
+            if name in ("exit", "return"):
+                if not re.fullmatch(r"(?:exit|return) 0", _text(each)):
+                    return True
+            elif _FAILS.fullmatch(name) or (counted and self._is_asked(counted)):
+                return True
+        return False
+
+    def _is_asked(self, variable: str) -> bool:
+        """Whether a variable counts failures, and a command that can fail looks at it."""
+        if not _COUNTS_FAILURES.search(variable):
+            return False
+        asked = re.compile(rf"\b{re.escape(variable)}\b")
+        return any(
+            asked.search(_text(node))
+            for node in _below(self.root)
+            if node.type == "test_command" or _name(node) in ("exit", "return", "test", variable)
+        )
+
+
+def _below(node: Node) -> Iterator[Node]:
+    """A node and every named one below it, in the text's order."""
+    left = [node]
+    while left:
+        node = left.pop()
+        yield node
+        left += reversed(node.named_children)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()
+
+
+def _span(node: Node) -> Span:
+    return node.start_byte, node.end_byte
+
+
+def _name(node: Node) -> str:
+    """The name of a simple command; empty where it is none."""
+    name = node.child_by_field_name("name") if node.type == "command" else None
+    return _text(name) if name else ""
+
+
+def _is_literal(node: Node) -> bool:
+    return _LITERAL.fullmatch(_text(node)) is not None
+
+
+def _comparison(node: Node) -> _Comparison | None:
+    if _name(node) == "test":
+        parts = node.children_by_field_name("argument")
+    elif node.type == "test_command" and node.named_children:
+        inner = node.named_children[0]
+        parts = inner.children if inner.type == "binary_expression" else []
+    else:
+        return None
+    if len(parts) != 3 or _text(parts[1]) not in _EQUAL | _UNEQUAL:
+        return None
+    left, operator, right = parts
+    word, expected = (right, left) if _is_literal(left) else (left, right)
+    return _Comparison(word, expected, _text(operator) in _EQUAL)
+
+
+def _counted(node: Node) -> str:
+    """The variable that a statement sets or counts up; empty where it is none."""
+    if node.type == "variable_assignment":
+        return _text(node).partition("=")[0].rstrip("+")
+    counted = re.match(r"\(\(\s*(?:\+\+)?(\w+)\s*(?:\+\+|\+=)", _text(node))
+    return counted[1] if counted else ""
+
+
+def _statement(call: Node) -> Node:
+    """The whole of what a call is the first command of: `is 1 2 || exit 1`."""
+    node = call
+    while node.parent and node.parent.type == "list" and node.parent.children[0] == node:
+        node = node.parent
+    return node
+
+
+def _parameter(word: Node, body: Node) -> int:
+    """Which argument of the function a word of it is, counted from 1; 0 where it is none."""
+    places: dict[str, int] = {}
+    shifted = 0
+    for node in _below(body):
+        if node.start_byte >= word.start_byte:
+            break
+        if node.type == "variable_assignment":
+            name, _, value = _text(node).partition("=")
+            places[name] = _place(value, places, shifted)
+        elif _name(node) == "shift":
+            count = _text(node).removeprefix("shift").strip() or "1"
+            shifted += int(count) if count.isdigit() else 0
+    return _place(_text(word), places, shifted)
+
+
+def _place(text: str, places: dict[str, int], shifted: int) -> int:
+    found = _PARAMETER.fullmatch(text)
+    if not found:
+        return 0
+    return int(found[1]) + shifted if found[1].isdigit() else places.get(found[1], 0)
