@@ -2,7 +2,7 @@
 
 A table of inputs and expected values counts value by value. What is no exact comparison (a
 tolerance, an alternative, an expected failure) is left out. In a script that stops at the first
-command that fails, a command is expected to succeed; an `exit` at the end must be reached.
+command that fails, a command is expected to succeed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from retrai_goal_support import is_one_expression
 
 from .edits import Edit
 from .makefile import NAMES
+from .program_ends import JAVASCRIPT, SHELL, C, start_of
 from .python_expectations import find_in_python
 from .shell_expectations import find_in_shell
 
-Language = Literal["python", "shell", "make", "command", "exit", "c", "javascript"]
+Language = Literal["python", "shell", "make", "command", "end", "c", "javascript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Expectation:
     @property
     def is_of_script(self) -> bool:
         """Whether it is a command that must be reached and succeed, and no value."""
-        return self.language in ("command", "exit")
+        return self.language in ("command", "end")
 
     def moved(self, places: int) -> Expectation:
         """The same in a text that begins earlier."""
@@ -57,12 +58,12 @@ class Expectation:
 
 _RECIPE_LINE = re.compile(r"(?<!\\\n)^\t[@+ ]*(?P<script>[^-@+\s#](?:\\\n|.)*)$", re.MULTILINE)
 """With the lines that it goes on in. A failure of one that begins with `-` is ignored."""
-_STOPS = re.compile(r"^set -\w*e.*", re.MULTILINE)
 _SOURCED = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
 _HEREDOC = re.compile(
     r"^[^\n#]*python[\d.]*[^\n]*<<-? *(['\"])(?P<end>\w+)\1[^\n]*\n(?P<text>.*?)^\t*(?P=end)$",
     re.MULTILINE | re.DOTALL,
 )
+_C_HEADER = (0, 0, "#include <stdio.h>\n")
 _C_VALUE = r"""(?P<literal>-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]')"""
 _MACRO = r"\w*(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*EQ\w* *"
 _C = tuple(
@@ -114,20 +115,20 @@ def expectations_in(name: str, text: str) -> list[Expectation]:
     found: list[Expectation] = []
     if suffix == ".py":
         found = _python(text)
-    elif suffix in (".sh", ".bash", ".bats"):
+    elif suffix in SHELL or suffix == ".bats":
         found = [*_shell(text), *_heredocs(text)]
     elif name.rpartition("/")[2] in NAMES or suffix == ".mk":
         found = list(_makefile(text))
-    elif suffix in (".c", ".cc", ".cpp"):
+    elif suffix in C:
         found = list(_statements("c", _C, text))
-    elif suffix in (".js", ".cjs", ".mjs", ".ts"):
+    elif suffix in JAVASCRIPT:
         found = list(_statements("javascript", _JAVASCRIPT, text))
     return list({each.start: each for each in found}.values())
 
 
 def comparisons(found: Sequence[Expectation]) -> list[Expectation]:
     """One of the expectations for each place where something is compared, in the text's order."""
-    first = {each.left: each for each in reversed(found) if each.language != "exit"}
+    first = {each.left: each for each in reversed(found)}
     return [first[left] for left in sorted(first)]
 
 
@@ -163,8 +164,22 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
                 (end, end, mark(path, f"{number} done")),
             ]
     if any(each.language == "c" for each in compared):
-        edits.append((0, 0, "#include <stdio.h>\n"))
+        edits.append(_C_HEADER)
     return edits
+
+
+def mark_of_start(name: str, text: str, path: str) -> list[Edit]:
+    """Edits that note in a file that a program has begun."""
+    place = start_of(name, text)
+    if place is None:
+        return []
+    suffix = Path(name).suffix
+    if suffix in C:
+        return [(place, place, _c_mark(path, "begun")), _C_HEADER]
+    if suffix in JAVASCRIPT:
+        return [(place, place, _javascript_mark(path, "begun"))]
+    noted = f"open({path!r}, 'a').write('begun\\n')\n"
+    return [(place, place, noted if suffix == ".py" else f"echo begun >> '{path}'\n")]
 
 
 def _c_mark(path: str, line: str) -> str:
@@ -173,16 +188,6 @@ def _c_mark(path: str, line: str) -> str:
 
 def _javascript_mark(path: str, line: str) -> str:
     return f';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); '
-
-
-def end_of_script(found: Sequence[Expectation]) -> Expectation | None:
-    """The end of a script that can end nowhere else and succeed."""
-    return next((each for each in reversed(found) if each.is_of_script), None)
-
-
-def broken_scripts(text: str) -> list[str]:
-    """Two versions of a script: it fails at once, and at its end."""
-    return [f"exit 1\n{text}", f"(\n{text}\n)\nexit 1\n"]
 
 
 def sourced(text: str) -> list[str]:

@@ -1,6 +1,5 @@
-"""What shell scripts expect: values that `test` compares with, in helpers too, commands of a script
-that stops at a failure, and that its end is reached. A grammar of bash (tree-sitter) reads them.
-"""
+"""What shell scripts expect: values that `test` compares with, in helpers too, and commands of a
+script that stops at a failure. A grammar of bash (tree-sitter) reads them."""
 
 from __future__ import annotations
 
@@ -13,8 +12,10 @@ from typing import Literal
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from .edits import Edit, edited
+
 Span = tuple[int, int]
-Kind = Literal["shell", "command", "exit"]
+Kind = Literal["shell", "command"]
 Found = tuple[Kind, Span, Span, int]
 """What it is, where the expected literal stands, where what is compared with it, and which call of
 the helper it is."""
@@ -39,13 +40,46 @@ def find_in_shell(text: str) -> list[Found]:
     Example:
         >>> text = 'is() { [ "$1" = "$2" ] || exit 1; }\\nis "$(add 2 3)" 5\\n'
         >>> [(kind, text[a:b], text[c:d]) for kind, (a, b), (c, d), _ in find_in_shell(text)]
-        [('shell', '5', '"$1"'), ('exit', '', '')]
+        [('shell', '5', '"$1"')]
     """
+    script = _script(text)
+    return list(script.search()) if script else []
+
+
+def failing_script(text: str) -> str:
+    """A script, so that it fails wherever it ends well; empty where that is not known.
+
+    One that stops at a failure must do so at its end, too.
+
+    Example:
+        >>> failing_script("./run || bad=1\\nexit $bad\\n")
+        './run || bad=1\\nexit 1\\nexit 1\\n'
+        >>> failing_script("set -e\\n./run\\n")
+        'set -e\\n./run\\nfalse\\nexit 0\\n'
+    """
+    script = _script(text)
+    if script is None or script.is_bats or script.may_end:
+        return ""
+    fails = "false\nexit 0" if script.stops else "exit 1"
+    edits = script_exits(text)
+    if script.statements and _ends_well(script.statements[-1]):
+        edits[-1] = (*edits[-1][:2], fails)
+    return f"{edited(text, edits).rstrip()}\n{fails}\n"
+
+
+def script_exits(text: str) -> list[Edit]:
+    """Edits that make what may end a script well end it with a failure."""
+    script = _script(text)
+    found = filter(_ends_well, _below(script.root)) if script else ()
+    return [(*_span(node), "exit 1") for node in found]
+
+
+def _script(text: str) -> _Script | None:
     # As long as before; beyond ASCII the grammar's scanner may end the process.
     plain = _BATS_TEST.sub(lambda test: f"f{'_' * (len(test[0]) - 5)}() {{", text)
     parser = Parser(Language(tree_sitter_bash.language()))
     root = parser.parse(_BEYOND_ASCII.sub(".", plain).encode()).root_node
-    return [] if root.has_error else list(_Script(root, is_bats=plain != text).search())
+    return None if root.has_error else _Script(root, is_bats=plain != text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +105,19 @@ class _Script:
             compared = _comparison(node)
             if compared and compared.is_exact and self._decides(node, compared.is_equal):
                 yield "shell", _span(compared.expected), _span(compared.word), 0
-        for statement in self._statements:
+        for statement in self.statements:
             yield from self._in_calls(statement)
         if not self.is_bats:
             yield from self._commands()
 
     @cached_property
-    def _statements(self) -> Sequence[Node]:
+    def statements(self) -> Sequence[Node]:
         return [node for node in self.root.named_children if node.type != "comment"]
 
     @cached_property
-    def _stops(self) -> bool:
+    def stops(self) -> bool:
         """Whether it stops at a failure: `set -e`, a first line with `-e`, tests for bats."""
-        is_set = any(re.match(r"set -\w*e", _text(each)) for each in self._statements)
+        is_set = any(re.match(r"set -\w*e", _text(each)) for each in self.statements)
         return self.is_bats or is_set or re.match(r"#!.* -\w*e", _text(self.root)) is not None
 
     def _in_calls(self, function: Node) -> Iterator[Found]:
@@ -97,8 +131,8 @@ class _Script:
         # With more than one comparison another value may do, and of calls elsewhere it is not known
         # which are made, and when.
         is_plain = len(comparisons) == 1 and all(each.type != "case_statement" for each in inside)
-        is_known = all(_statement(call) in self._statements for call in calls)
-        if not is_plain or not is_known or not (self._stops or self._gives_up(body)):
+        is_known = all(_statement(call) in self.statements for call in calls)
+        if not is_plain or not is_known or not (self.stops or self._gives_up(body)):
             return
         sides = comparisons[0].word, comparisons[0].expected
         for expected, other in (sides, sides[::-1]):
@@ -110,35 +144,30 @@ class _Script:
                     yield "shell", _span(literal), _span(other), row
 
     def _commands(self) -> Iterator[Found]:
-        """Its end, unless it may end elsewhere, and what must succeed before that."""
-        *before, last = self._statements or [self.root]
-        is_exit = _name(last) == "exit"
-        fails = is_exit and re.match(r"exit [1-9]", _text(last))
-        if fails or self._may_end([*before, *([] if is_exit else [last])]):
+        """What must succeed in a script that stops at a failure."""
+        if not self.stops or self.may_end or any(map(_ends_well, _below(self.root))):
             return
-        for each in self._statements if self._stops else ():
+        for each in self.statements:
             command = each.named_children[0] if each.type == "redirected_statement" else each
             if command.type == "pipeline" or not _DOES_NOT_FAIL.fullmatch(_name(command)):
                 yield "command", _span(each), _span(each), 0
-        end = last.start_byte if is_exit else self.root.end_byte
-        # Where it stops at a failure, it must do so there, too.
-        yield "command" if self._stops else "exit", (end, end), (end, end), 0
 
-    def _may_end(self, statements: Sequence[Node]) -> bool:
-        """Whether it may end before its end and succeed, or does not stop at a failure."""
-        for node in (each for statement in statements for each in _below(statement)):
-            name, text = _name(node), _text(node)
-            ends = name == "exit" and not re.match(r"exit [1-9]\d*$", text)
-            if ends or name in ("trap", "exec") or text.startswith("set +"):
-                return True
-        return any(_name(statement) == "return" for statement in statements)
+    @property
+    def may_end(self) -> bool:
+        """Whether it may end in a way that is no `exit`, or does not stop at a failure."""
+        nodes = list(_below(self.root))
+        return (
+            any(_name(node) in ("trap", "exec") for node in nodes)
+            or any(_text(node).startswith("set +") for node in nodes)
+            or any(_name(statement) == "return" for statement in self.statements)
+        )
 
     def _decides(self, node: Node, is_equal: bool) -> bool:
         """Whether the script fails when a comparison finds another value."""
         while parent := node.parent:
             match parent.type:
                 case "program":
-                    return is_equal and (self._stops or node == self._statements[-1])
+                    return is_equal and (self.stops or node == self.statements[-1])
                 case "list":
                     left, operator, right = parent.children
                     if node == left and operator.type == ("||" if is_equal else "&&"):
@@ -147,13 +176,13 @@ class _Script:
                         return False
                 case "if_statement":
                     if node != parent.child_by_field_name("condition"):
-                        return is_equal and self._stops
+                        return is_equal and self.stops
                     bodies = [each for each in parent.named_children if each != node]
                     otherwise = [each for each in bodies if each.type == "else_clause"]
                     first = [each for each in bodies if not each.type.startswith("el")]
                     return any(map(self._gives_up, otherwise if is_equal else first))
                 case "compound_statement" | "subshell" | "do_group" | "else_clause":
-                    return is_equal and self._stops
+                    return is_equal and self.stops
                 case _:
                     return False
             node = parent
@@ -203,6 +232,11 @@ def _name(node: Node) -> str:
     """The name of a simple command; empty where it is none."""
     name = node.child_by_field_name("name") if node.type == "command" else None
     return _text(name) if name else ""
+
+
+def _ends_well(node: Node) -> bool:
+    """Whether it is an `exit` with a status that may be 0."""
+    return _name(node) == "exit" and not re.fullmatch(r"exit [1-9]\d*", _text(node))
 
 
 def _is_literal(node: Node) -> bool:

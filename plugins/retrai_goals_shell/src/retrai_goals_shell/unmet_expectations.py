@@ -3,8 +3,8 @@
 Before the first turn the command runs once on a copy whose tests note what they compare. An
 expectation that was not met then failed the command, so it is looked at. When the command passes,
 that expectation is changed: to the value that was answered before, to one that another place
-expects, and to a far one. A command that still passes does not check the value. A script that
-stops at the first failure must do so after its last command, too.
+expects, and to a far one. A command that still passes does not check the value. A program of
+the check that ends well must be able to fail there, too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import hashlib
+import re
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -28,14 +29,14 @@ from retrai_goal_support import SavedModel, contradiction_of, project_files, tex
 from .edits import edited, read_editable
 from .expectations import (
     Expectation,
-    broken_scripts,
     comparisons,
-    end_of_script,
     expectations_in,
     following,
+    mark_of_start,
     marks_of,
     sourced,
 )
+from .program_ends import C, exits_in, failing_after_end, failing_at_end, start_of
 from .trial_copy import trial_copy
 
 LONGEST_S = 60.0
@@ -56,9 +57,11 @@ class Unmet(SavedModel):
 
     Attributes:
         answers: by `PATH:START:DIGEST` of the literal in a file's text.
+        begun: paths of the programs that the command ran.
     """
 
     answers: dict[str, str] = Field(default_factory=dict[str, str])
+    begun: list[str] = Field(default_factory=list[str])
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,9 @@ class UnmetExpectations:
                         await asyncio.to_thread(file.mark, copy.folder, seen)
                     await self.verdict(copy.folder, [copy.room])
                     for file, seen in marked:
-                        unmet.answers |= await asyncio.to_thread(file.unmet, seen)
+                        answers, begun = await asyncio.to_thread(file.read_marks, seen)
+                        unmet.answers |= answers
+                        unmet.begun += [file.name] if begun else []
         await asyncio.to_thread(unmet.save, self.path)
 
     async def contradict(self, copy: Path, case: str) -> Contradiction:
@@ -111,17 +116,16 @@ class UnmetExpectations:
         # Files, and whether of their commands or values, whose failures the check ignores.
         ignored: set[tuple[str, bool]] = set()
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
-            kind = (file.name, each.is_of_script)
-            if kind in ignored:
+            if (file.name, each.is_of_script) in ignored:
                 continue
             began = time.monotonic()
             changed = edited(file.text, [(each.start, each.end, other)])
             passed = await self._passes_with(copy, file, changed)
             tried += 1
-            for broken in file.broken(each) if passed else ():
+            for unheard, broken in file.broken(each) if passed else ():
                 if await self._passes_with(copy, file, broken):
                     passed = False
-                    ignored.add(kind)
+                    ignored |= {(file.name, one) for one in unheard}
                     break
             if passed:
                 return Contradiction([case], [case])
@@ -138,19 +142,22 @@ class UnmetExpectations:
     def _changes(self, copy: Path, known: Unmet) -> list[tuple[_TestFile, Expectation, str]]:
         """What to change, and to what: the likeliest way round first for each."""
         rounds: list[list[tuple[_TestFile, Expectation, str]]] = [[], [], []]
-        last: list[tuple[_TestFile, Expectation, str]] = []
-        for file in self._files(copy):
+        ends: list[tuple[_TestFile, Expectation, str]] = []
+        files = list(self._files(copy))
+        for file in files:
             there = [each for each in file.found if file.key(each) in known.answers]
             for each in there[: MAX_UNMET - len(rounds[0])]:
                 others = _others(each, file.found, known.answers[file.key(each)])
                 for place, other in zip(rounds, others, strict=False):
                     place.append((file, each, other))
-            end = end_of_script(file.found)
-            if end and end not in there:
-                # The scripts that failed come first.
-                last.insert(0 if there else len(last), (file, end, *_others(end, file.found, "")))
+            if file.name in known.begun and not any(map(file.may_end_in, files)):
+                end = Expectation("end", 0, len(file.text), "", (0, 0))
+                if not (failing := failing_at_end(file.name, file.text)):
+                    continue
+                # The programs whose failure is known come first.
+                ends.insert(0 if there else len(ends), (file, end, failing))
         likeliest, *more = rounds
-        return [*likeliest, *last[:1], *(change for each in more for change in each)][:MAX_TRIALS]
+        return [*likeliest, *ends[:1], *(change for each in more for change in each)][:MAX_TRIALS]
 
     def _files(self, folder: Path) -> Iterator[_TestFile]:
         belongs = GitIgnoreSpec.from_lines(self.globs).match_file
@@ -161,7 +168,7 @@ class UnmetExpectations:
                 if any(map(belongs, sourced(text))):
                     # Its functions may end the script well.
                     found = [each for each in found if not each.is_of_script]
-                if found:
+                if found or start_of(name, text) is not None:
                     yield _TestFile(name, text, found)
 
 
@@ -175,9 +182,20 @@ class _TestFile:
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         return f"{self.name}:{each.start}:{digest}"
 
-    def broken(self, each: Expectation) -> list[str]:
-        """Versions of the file with which the command must fail, or it is not told of failures."""
-        return broken_scripts(self.text) if each.is_of_script else [_GARBLED]
+    def broken(self, each: Expectation) -> Iterator[tuple[tuple[bool, ...], str]]:
+        """Versions of the file with which the command must fail, or it hears of no failure: of its
+        commands, its values, or both."""
+        yield (True, False), _GARBLED
+        if each.is_of_script:
+            yield (True,), failing_after_end(self.name, self.text)
+
+    def may_end_in(self, other: _TestFile) -> bool:
+        """Whether the program may end well in another file of the check that it names, or that may
+        be linked with it."""
+        of_kind = Path(other.name).suffix == Path(self.name).suffix and other.name != self.name
+        stem = Path(other.name).stem
+        is_used = Path(self.name).suffix in C or re.search(rf"\b{re.escape(stem)}\b", self.text)
+        return of_kind and bool(is_used and exits_in(other.name, other.text))
 
     def write(self, folder: Path, text: str) -> None:
         (folder / self.name).write_text(text, encoding="utf-8")
@@ -185,10 +203,12 @@ class _TestFile:
     def mark(self, folder: Path, seen: Path) -> None:
         """Have the test in a copy note what it compares, in the file `seen`."""
         edits = marks_of(self.text, comparisons(self.found), str(seen))
+        edits += mark_of_start(self.name, self.text, str(seen))
         self.write(folder, edited(self.text, edits))
 
-    def unmet(self, place: Path) -> dict[str, str]:
-        """What was compared and not met, with the answer where that is a literal."""
+    def read_marks(self, place: Path) -> tuple[dict[str, str], bool]:
+        """What was compared and not met, with the answer where that is a literal; and whether the
+        program was run."""
         lines = text_of(place).split("\n")
         answers: dict[str, str] = {}
         last: Expectation | None = None
@@ -205,7 +225,7 @@ class _TestFile:
                     answers |= {} if answer is None else {self.key(each): answer}
         # What failed after the last one that was met is in no known form.
         missed = following(self.text, self.found, last) if last and not answers else None
-        return {self.key(missed): ""} if missed else answers
+        return {self.key(missed): ""} if missed else answers, "begun" in lines
 
 
 def _answer(each: Expectation, value: str) -> str | None:
@@ -227,8 +247,6 @@ def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> lis
     """Other values to expect: the answer before, what another place expects, a far one."""
     if each.language == "command":
         return [f"{each.literal}\nfalse\ntrue"]
-    if each.language == "exit":
-        return ["\nexit 1\n"]
     near = {each.literal, answer, ""}
     alike = (other.literal for other in found if other.language == each.language)
     swapped = (literal for literal in alike if _is_like(literal, each.literal))

@@ -1,0 +1,157 @@
+"""Makes a program of the check fail wherever it ends well: where the check passes all the same, the
+program did not come so far."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from .edits import Edit, edited
+from .shell_expectations import failing_script, script_exits
+
+SHELL = frozenset({".sh", ".bash"})
+JAVASCRIPT = frozenset({".js", ".cjs", ".mjs", ".ts"})
+C = frozenset({".c", ".cc", ".cpp"})
+
+_PYTHON_ENDS = re.compile(r"(?:sys\.|os\._?)?exit|quit|(?:unittest|pytest)\.main|SystemExit")
+_COMMENTS = re.compile(r"(?:#.*\n|\s*\n)*")
+_PYTHON_FAILS = 'raise SystemExit("it ends here")'
+_PYTHON_WAITS = "import os\nif os.fork():\n    os.wait()\n    os._exit(1)\n"
+_JAVASCRIPT_EXIT = re.compile(r"\bprocess\.(?:exit|reallyExit)\((?![1-9]\d*\))")
+_FIRST_LINES = re.compile(r"""(?:#!.*\n)?(?:(['"])use strict\1;?\n)?""")
+_JAVASCRIPT_WAITS = """\
+;{const p = process; if (p.env.SECOND !== "1") { p.getBuiltinModule("child_process").spawnSync(\
+p.execPath, [...p.execArgv, ...p.argv.slice(1)], {stdio: "inherit", env: {...p.env, SECOND: "1"}}\
+); p.exit(1); }};
+"""
+_C_MAIN = re.compile(r"^(?:int|auto)\s+main\s*\([^)]*\)[^{;]*\{", re.MULTILINE)
+_C_EXIT = re.compile(r"\b(?:_?exit|_Exit|quick_exit)\s*\((?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*\))")
+_C_RETURNS = re.compile(r"\breturn\b(?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*;)([^;]+);")
+_C_WAITS = " if (fork()) { wait(0); _exit(1); }"
+_C_HEADERS = "#include <unistd.h>\n#include <sys/wait.h>\n"
+
+
+def start_of(name: str, text: str) -> int | None:
+    """Where the statements of a program begin; None where that is not known.
+
+    Example:
+        >>> start_of("t.sh", "#!/bin/sh\\n./run\\n"), start_of("t.c", "int main(void) { run(); }")
+        (10, 16)
+    """
+    suffix = Path(name).suffix
+    if suffix == ".py":
+        return _start_in_python(text)
+    if suffix in C:
+        main = _C_MAIN.search(text)
+        return main.end() if main else None
+    first = _FIRST_LINES.match(text)
+    return first.end() if first and suffix in SHELL | JAVASCRIPT else None
+
+
+def failing_at_end(name: str, text: str) -> str:
+    """The program, so that it fails wherever it ends well; empty where that is not known.
+
+    Example:
+        >>> print(failing_at_end("t.py", "import sys\\nrun()\\nsys.exit(bad > 0)\\n"))
+        import sys
+        run()
+        raise SystemExit("it ends here"); sys.exit(bad > 0)
+        <BLANKLINE>
+        raise SystemExit("it ends here")
+        <BLANKLINE>
+    """
+    suffix, start = Path(name).suffix, start_of(name, text)
+    if suffix in SHELL:
+        return failing_script(text)
+    if start is None:
+        return ""
+    exits = exits_in(name, text)
+    if suffix == ".py":
+        return edited(text, [*exits, (len(text), len(text), f"\n{_PYTHON_FAILS}\n")])
+    if suffix in JAVASCRIPT:
+        return edited(text, [*exits, (len(text), len(text), "\nprocess.exit(1);\n")])
+    closes = text.find("\n}", start)
+    if closes == -1:
+        return ""
+    returns = [
+        (*found.span(), f"return ({found[1]}) ? 1 : 1;")
+        for found in _C_RETURNS.finditer(text, start, closes)
+    ]
+    return edited(text, [*exits, *returns, (closes, closes, "\n  return 1;")])
+
+
+def exits_in(name: str, text: str) -> list[Edit]:
+    """Edits that make what may end the program well end it with a failure; in C, but for `main`.
+
+    Example:
+        >>> exits_in("t.js", "process.exit(bad ? 1 : 0);")
+        [(13, 13, '1 || ')]
+    """
+    suffix = Path(name).suffix
+    if suffix in SHELL:
+        return script_exits(text)
+    if suffix == ".py":
+        return _exits_in_python(text) if _PYTHON_ENDS.search(text) else []
+    calls = _C_EXIT if suffix in C else _JAVASCRIPT_EXIT
+    return [(found.end(), found.end(), "1 || ") for found in calls.finditer(text)]
+
+
+def failing_after_end(name: str, text: str) -> str:
+    """The program, so that it fails after it did all that it does: a check that passes then looks
+    only at what it does."""
+    suffix, start = Path(name).suffix, start_of(name, text) or 0
+    if suffix in SHELL:
+        return f"(\n{text}\n)\nexit 1\n"
+    waits = _PYTHON_WAITS if suffix == ".py" else _C_WAITS if suffix in C else _JAVASCRIPT_WAITS
+    return f"{_C_HEADERS if suffix in C else ''}{text[:start]}{waits}{text[start:]}"
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def _start_in_python(text: str) -> int | None:
+    """After the documentation and the imports from the future."""
+    begins = _COMMENTS.match(text)
+    place = begins.end() if begins else 0
+    if "__future__" not in text and not re.match(r"\w?[\"']", text[place:]):
+        return place
+    tree = _parsed(text)
+    line = 0
+    for node in tree.body if tree else ():
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not is_future and not is_text:
+            break
+        line = node.end_lineno or line
+    return sum(map(len, text.splitlines(keepends=True)[:line])) if line else None
+
+
+def _exits_in_python(text: str) -> list[Edit]:
+    tree, lines = _parsed(text), text.splitlines(keepends=True)
+    edits: list[Edit] = []
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.Expr | ast.Raise | ast.Assign) and _may_end(node):
+            line = lines[node.lineno - 1].encode()[: node.col_offset].decode()
+            place = sum(map(len, lines[: node.lineno - 1])) + len(line)
+            edits.append((place, place, f"{_PYTHON_FAILS}; "))
+    return edits
+
+
+def _may_end(statement: ast.stmt) -> bool:
+    """Whether a statement may end the program well."""
+    for node in ast.walk(statement):
+        match node:
+            case ast.Call(args=[ast.Constant(value=value)]) if value:
+                continue
+            case ast.Call(func=func) if _PYTHON_ENDS.fullmatch(ast.unparse(func)):
+                return True
+            case ast.Raise(exc=ast.Name(id="SystemExit")):
+                return True
+            case _:
+                pass
+    return False
