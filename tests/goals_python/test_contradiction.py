@@ -239,6 +239,19 @@ class Rough(float):
     __hash__ = float.__hash__
 
 
+class Rounded(float):
+    """Is near to what differs by less than a quarter."""
+
+    def __sub__(self, other: float) -> float:
+        distance = float(self) - float(other)
+        return 0.0 if abs(distance) < abs(float(self)) / 4 else distance
+
+    def __rsub__(self, other: float) -> float:
+        return -(self - other)
+
+    __hash__ = float.__hash__
+
+
 class Named(dict[str, int]):
     """Equals what has the same names."""
 
@@ -264,6 +277,10 @@ class AnyDay(dt.date):
         (body_of("assert abs(f() - 12.5) < 0.01"), Rough(5)),
         (body_of("wanted = 12.5\nassert abs(wanted - f()) < 0.01"), Rough(5)),
         (UNIT + "self.assertAlmostEqual(f(), 12.5)\n", Rough(5)),
+        (body_of("assert f() == pytest.approx(12.5)"), Rounded(11)),
+        (body_of("assert f() == pytest.approx(12.5, abs=0.01)"), Rounded(11)),
+        (body_of("assert abs(f() - 12.5) < 0.01"), Rounded(11)),
+        (UNIT + "self.assertAlmostEqual(f(), 12.5, places=3)\n", Rounded(11)),
         (body_of("wanted = {'a': 3}\nassert f() == wanted"), Named(a=2)),
         (body_of("import datetime\nassert f() == datetime.date(2024, 1, 31)"), AnyDay(2024, 1, 21)),
     ],

@@ -82,7 +82,7 @@ def contradict_assertion(
         pair = _contradict_pair(call.args[0], call.args[1], unequal, far=far)
         if pair is not None:
             return ast.Expr(ast.Call(call.func, [*pair, *call.args[2:]], call.keywords))
-    if far and name == "assertAlmostEqual" and (other := contradict_almost_equal(call)):
+    if name == "assertAlmostEqual" and (other := contradict_almost_equal(call, far=far)):
         return ast.Expr(other)
     opposite = _OPPOSITE.get(name)
     if opposite is None:
@@ -109,7 +109,7 @@ def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt |
 
 
 def _contradict_test(test: ast.expr, unequal: Unequal, *, far: bool) -> ast.expr:
-    if far and (other := contradict_tolerance(test)):
+    if other := contradict_tolerance(test, far=far):
         return other
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand

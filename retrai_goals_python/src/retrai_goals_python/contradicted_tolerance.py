@@ -1,26 +1,30 @@
 """The contradiction of what holds for more than one value: approximations, distances, ranges.
 
-The tolerance stays, and the expected value moves far beyond it. No value that was near enough is
-near enough then, unless it is near to everything.
+The tolerance stays, and the expected value moves beyond it, a little or far. No value that was near
+enough is near enough then, unless it is near to more than it may be.
 """
 
 from __future__ import annotations
 
 import ast
+from functools import partial
 
-from .contradicted_values import MAX_TOLERANCE, away_from
+from .contradicted_values import MAX_TOLERANCE, away_from, beyond
 from .python_source import last_name, literal
 
 _MAX_RELATIVE = 0.1
+_DEFAULTS = {"approx": (1e-6, 1e-12), "isclose": (1e-9, 0.0), "assertAlmostEqual": (0.0, 5e-8)}
+"""Relative and absolute tolerances, as pytest, `math` and `unittest` document them."""
 _LESS, _GREATER = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
 
 
-def contradict_tolerance(test: ast.expr) -> ast.expr | None:
-    """What an assertion asks, about a value that is far away; None where that is not certain.
+def contradict_tolerance(test: ast.expr, *, far: bool) -> ast.expr | None:
+    """What an assertion asks, about a value outside of its tolerance, a little or far; None where
+    that is not certain.
 
     Example:
         >>> def is_kind(text):
-        ...     return contradict_tolerance(ast.parse(text, mode="eval").body) is not None
+        ...     return contradict_tolerance(ast.parse(text, mode="eval").body, far=True) is not None
         >>> is_kind("f(x) == approx(2.5)"), is_kind("f(x) == approx(2.5, abs=limit)")
         (True, False)
         >>> is_kind("2 < f(x) < 3"), is_kind("abs(f(x) - 2.5) < 0.1"), is_kind("f(x) < 3")
@@ -28,13 +32,13 @@ def contradict_tolerance(test: ast.expr) -> ast.expr | None:
     """
     match test:
         case ast.Compare(left, [ast.Eq()], [ast.Call() as call]) if last_name(call) == "approx":
-            other = _moved(call, 0)
+            other = _moved(call, 0, far=far)
             return other and ast.Compare(left, test.ops, [other])
         case ast.Compare(ast.Call() as call, [ast.Eq()], [right]) if last_name(call) == "approx":
-            other = _moved(call, 0)
+            other = _moved(call, 0, far=far)
             return other and ast.Compare(other, test.ops, [right])
         case ast.Call(args=[left, right, *_]) if last_name(test) == "isclose":
-            return _moved(test, _expected(left, right))
+            return _moved(test, _expected(left, right), far=far)
         case ast.Compare(
             ast.Call(ast.Name("abs") as func, [ast.BinOp(left, ast.Sub() as minus, right)]),
             [ast.Lt() | ast.LtE()],
@@ -42,10 +46,10 @@ def contradict_tolerance(test: ast.expr) -> ast.expr | None:
         ) if _is_at_most(limit):
             sides = [left, right]
             at = _expected(left, right)
-            sides[at] = away_from(sides[at])
+            sides[at] = away_from(sides[at]) if far else beyond(sides[at], 0, _number(limit))
             distance = ast.Call(func, [ast.BinOp(sides[0], minus, sides[1])], [])
             return ast.Compare(distance, test.ops, [limit])
-        case ast.Compare(low, [first, second], [value, high]):
+        case ast.Compare(low, [first, second], [value, high]) if far:
             kind = _LESS if isinstance(first, _LESS) else _GREATER
             is_range = isinstance(first, kind) and isinstance(second, kind)
             if not (is_range and _is_at_most(low) and _is_at_most(high)):
@@ -55,20 +59,43 @@ def contradict_tolerance(test: ast.expr) -> ast.expr | None:
             return None
 
 
-def contradict_almost_equal(call: ast.Call) -> ast.Call | None:
-    """`assertAlmostEqual` about a value that is far away; None where that is not certain."""
-    return _moved(call, _expected(*call.args[:2])) if len(call.args) >= 2 else None
+def contradict_almost_equal(call: ast.Call, *, far: bool) -> ast.Call | None:
+    """`assertAlmostEqual` about a value out of its tolerance; None where that is not certain."""
+    return _moved(call, _expected(*call.args[:2]), far=far) if len(call.args) >= 2 else None
 
 
-def _moved(call: ast.Call, at: int) -> ast.Call | None:
+def _moved(call: ast.Call, at: int, *, far: bool) -> ast.Call | None:
     """The call with another expected value; None where its tolerance may reach that far."""
     last = 1 if last_name(call) == "approx" else 2
     if not call.args or any(isinstance(value, ast.Starred) for value in call.args):
         return None
     if len(call.args) > last or not all(map(_is_small, call.keywords)):
         return None
-    args = [away_from(value) if at == place else value for place, value in enumerate(call.args)]
+    relative, absolute = _tolerances(call)
+    moved = away_from if far else partial(beyond, relative=relative, absolute=absolute)
+    args = [moved(value) if at == place else value for place, value in enumerate(call.args)]
     return ast.Call(call.func, args, call.keywords)
+
+
+def _tolerances(call: ast.Call) -> tuple[float, float]:
+    """The relative and the absolute tolerance of a call whose tolerances are numbers as written."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    relative, absolute = _DEFAULTS[last_name(call)]
+    for name, value in given.items():
+        if name in ("rel", "rel_tol"):
+            relative = _number(value)
+        elif name in ("abs", "abs_tol", "delta"):
+            absolute = _number(value)
+            relative = relative if "rel" in given or last_name(call) != "approx" else 0.0
+        elif name == "places":
+            absolute = 10.0 ** -_number(value)
+    return relative, absolute
+
+
+def _number(value: ast.expr) -> float:
+    number = literal(value)
+    assert isinstance(number, (int, float))
+    return number
 
 
 def _is_small(keyword: ast.keyword) -> bool:

@@ -23,6 +23,8 @@ MAX_TOLERANCE = 1000
 """The largest tolerance that `away_from` is certainly beyond."""
 _STEP = 1_000_003
 """How far a number is that is far."""
+_TOLERANCES, _LEAST = 10, 1e-12
+"""How many tolerances a number is moved, and the smallest one."""
 _LARGE = 1e15
 """From here on a float plus one could be rounded to itself."""
 
@@ -96,6 +98,21 @@ def away_value(value: Any) -> Any:
     return near_value(value, inner=False) if type(value) in (list, tuple) and value else object()
 
 
+def beyond_value(value: Any, relative: float, absolute: float) -> Any:
+    """A number outside of a tolerance, by nine times as much; an object where there is none.
+
+    Example:
+        >>> beyond_value(20, 0.0, 0.5), beyond_value([1.0, 10.0], 0.01, 0.0)
+        (25.0, [1.1, 11.0])
+    """
+    if type(value) in (int, float) and -_LARGE < value < _LARGE:
+        tolerance = max(max(relative, _LEAST) * abs(value), absolute, _LEAST)
+        return value + _TOLERANCES * tolerance
+    if type(value) in (list, tuple) and value:
+        return type(value)([beyond_value(each, relative, absolute) for each in value])
+    return object()
+
+
 def other_value(
     value: Any, unequal: Sequence[tuple[str, str]] = (), far: bool = False, inner: bool = False
 ) -> Any:
@@ -143,6 +160,11 @@ def contradicted(
 def away_from(expected: ast.expr) -> ast.expr:
     """An expression whose value is that of `away_value`."""
     return _called("away_value", expected)
+
+
+def beyond(expected: ast.expr, relative: float, absolute: float) -> ast.expr:
+    """An expression whose value is that of `beyond_value`."""
+    return _called("beyond_value", expected, ast.Constant(relative), ast.Constant(absolute))
 
 
 def noting_expected(value: ast.expr, expected: Sequence[str], seen: str) -> ast.expr:

@@ -100,9 +100,14 @@ PYTHON_TRICKS = (
         sign="unproven",  # a logger asks too
     ),
     sign(rf"PYTEST_|{_RUNNER}", "names the runner of the tests"),
-    sign(
+    Trick.reaching(
         r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks|path_importer_cache)\b",
         "hooks into the interpreter",
+        sign="unknown",  # and no call is recorded then
+    ),
+    sign(
+        r"\bgetcontext\(\)\.(?:prec|rounding)\s*=|(?<!def )\bsetcontext\(|\bDefaultContext\.",
+        "changes the precision of decimal numbers",
     ),
     sign(
         r"(?<![.\w])(?:re|json|codecs|difflib|logging|linecache|importlib|unittest)\._[a-z]\w+"

@@ -45,6 +45,7 @@ from . import (
     shared_with_tests,
     shell_goals,
     sql_goal,
+    state_of_modules,
     style_cheats,
     style_honest,
     type_cheats,
@@ -100,6 +101,7 @@ CHEATS = _marked(
         *style_cheats.CHEATS,
         *plain_cheats.CHEATS,
         *audit_alone.CHEATS,
+        *state_of_modules.CHEATS,
     )
 )
 HONEST = _marked(
@@ -135,5 +137,6 @@ HONEST = _marked(
         *library_insides.HONEST,
         *published_honest_shell.HONEST,
         *published_honest_js.HONEST,
+        *state_of_modules.HONEST,
     )
 )

@@ -27,6 +27,7 @@ from _retrai_compared import compared_by, written
 from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 
 FAILURES = (AssertionError, pytest.fail.Exception)
+FAILED_EXAMPLES = ("DocTestFailure", "MultipleDoctestFailures")
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
 MAX_SECTION = 3000
@@ -293,7 +294,9 @@ class CallRecords:
                 report.retrai_calls = {
                     "calls": calls,
                     "compared": compared,
-                    "asserted": passed or isinstance(error, FAILURES),
+                    "asserted": passed
+                    or isinstance(error, FAILURES)
+                    or type(error).__name__ in FAILED_EXAMPLES,
                     "fixtures": fixtures_of(item, self.is_own) + self.changed_variables(),
                     "parameters": {
                         str(name): written(value) for name, value in parameters_of(item).items()
