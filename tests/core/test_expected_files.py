@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import string
+from typing import Any
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -30,6 +32,12 @@ def test_every_line_with_a_number_is_another_one_and_nothing_is_added(lines: lis
 def test_a_line_that_ends_with_a_letter_is_another_one(lines: list[str]) -> None:
     assume(lines[-1][-1:].isascii() and lines[-1][-1:].isalpha())
     assert changed_output("\n".join(lines)).split("\n")[-1] != lines[-1]
+
+
+@pytest.mark.parametrize("style", [{}, {"separators": (",", ":")}, {"indent": 2}])
+def test_a_document_keeps_its_style(style: dict[str, Any]) -> None:
+    text = json.dumps({"name": "é", "sum": 3}, **style, ensure_ascii=False) + "\n"
+    assert changed_output(text) == text.replace("3", "4")
 
 
 @given(st.lists(DOCUMENTS) | st.dictionaries(TEXTS, DOCUMENTS))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -45,6 +45,11 @@ _MAX_SINGLE_FILES = 3
 _MAX_SINGLE_S = 10.0
 """A check that takes longer is not run for each file by itself."""
 _MAX_SHOWN = 3
+_JSON_STYLES: Sequence[dict[str, Any]] = [
+    {"ensure_ascii": is_ascii, **style}
+    for is_ascii in (False, True)
+    for style in ({}, {"separators": (",", ":")}, {"indent": 2}, {"indent": 4}, {"indent": "\t"})
+]
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d")
 _LAST_LETTER = re.compile(r"[A-Za-z](?=[^A-Za-z\d]*$)")
 
@@ -113,12 +118,22 @@ def changed_output(text: str) -> str:
     with suppress(ValueError, RecursionError):
         document: Any = json.loads(text)
         if isinstance(document, dict | list):
-            return json.dumps(_other_values(cast("object", document)), ensure_ascii=False)
+            other = json.dumps(_other_values(cast("object", document)), **_style_of(text, document))
+            return other + "\n" * text.endswith("\n")
     first, *rest = text.split("\n")
     is_heading = any(line.strip() for line in rest)
     return "\n".join(
         [_other_numbers(first) if is_heading else _other_line(first), *map(_other_line, rest)]
     )
+
+
+def _style_of(text: str, document: object) -> dict[str, Any]:
+    """How a JSON document is written: source that compares texts gets another value and nothing
+    else."""
+    for style in _JSON_STYLES:
+        if json.dumps(document, **style) == text.strip():
+            return style
+    return _JSON_STYLES[0]
 
 
 def _other_values(value: object) -> object:
