@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,9 +15,11 @@ from retrai_goals_shell.expectations import (
     comparisons,
     expectations_in,
     following,
+    mark_of_start,
     marks_of,
 )
 from retrai_goals_shell.make_test import MakeTestGoal
+from retrai_goals_shell.program_ends import failing_after_end, failing_at_end
 from retrai_goals_shell.shell_goal import ShellGoal
 from retrai_goals_shell.unmet_expectations import _others
 
@@ -329,3 +334,81 @@ def test_a_module_of_pythons_name_steers_where_python_looks_first(bench: Bench) 
     steering = goal.steering(bench.project)
     assert {"/filecmp.py", "/src/filecmp.py"} <= set(steering)
     assert not [glob for glob in steering if "x/" in glob and glob.endswith("filecmp.py")]
+
+
+ENDS = {
+    "t.py": "from lib import f\nif f() != 3:\n    raise SystemExit('wrong')\n",
+    "u.py": "import sys, lib\n\n\ndef main():\n    return lib.f() != 3\n\n\nsys.exit(main())\n",
+    "t.sh": '#!/bin/sh\n. ./lib.sh\nbad=0\n[ "$(f)" = 3 ] || bad=1\nexit $bad\n',
+    "u.sh": '#!/bin/sh -e\n. ./lib.sh\n[ "$(f)" = 3 ]\n',
+    "t.js": '"use strict";\nconst f = require("./lib.js");\nprocess.exit(f() === 3 ? 0 : 1);\n',
+    "t.c": "#include <stdlib.h>\nint f(void);\nint main(void) {\n  exit(f() != 3);\n}\n",
+}
+RUNS = {
+    ".py": "python3 -B {}",
+    ".sh": "sh {}",
+    ".js": "node {}",
+    ".c": "cc -o run lib.c {} && ./run",
+}
+LIBS = {
+    ".py": ("lib.py", "def f():\n    return {}\n"),
+    ".sh": ("lib.sh", "f() {{\n  echo {}\n}}\n"),
+    ".js": ("lib.js", "module.exports = () => {};\n"),
+    ".c": ("lib.c", "int f(void) {{ return {}; }}\n"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_program_fails_wherever_it_ends_well(tmp_path: Path, name: str) -> None:
+    suffix = Path(name).suffix
+    lib, text = LIBS[suffix]
+    (tmp_path / lib).write_text(text.format(3))
+    command = RUNS[suffix].format(name)
+    needed = {".c": "cc", ".js": "node"}.get(suffix, "sh")
+    if shutil.which(needed) is None:
+        pytest.skip(f"needs {needed}")
+
+    def passes(program: str) -> bool:
+        (tmp_path / name).write_text(program)
+        return subprocess.run(command, shell=True, cwd=tmp_path, check=False).returncode == 0
+
+    assert passes(ENDS[name])
+    assert passes(edited(ENDS[name], mark_of_start(name, ENDS[name], str(tmp_path / "seen"))))
+    assert (tmp_path / "seen").read_text() == "begun\n"
+    assert not passes(failing_at_end(name, ENDS[name]))
+    assert not passes(failing_after_end(name, ENDS[name]))
+
+
+def test_a_program_that_prints_first_is_asked_for_its_output_and_then_fails(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text(failing_after_end("t.py", '"""Text."""\nprint("all well")\n'))
+    command = [sys.executable, "t.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("all well\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.sh", "trap tidy EXIT\n./f\n"),
+        ("t.sh", "exec ./f\n"),
+        ("t.c", "int f(void);\n"),
+        ("t.rb", ""),
+    ],
+)
+def test_the_end_of_some_programs_is_not_known(name: str, text: str) -> None:
+    assert not failing_at_end(name, text)
+
+
+async def test_what_ends_the_program_in_a_helper_of_the_check_may_do_so(bench: Bench) -> None:
+    bench.write(
+        {
+            "lib.py": "def f():\n    return 2\n",
+            "tests/check.py": "import report, lib\nreport.end(lib.f() == 3)\n",
+            "tests/report.py": "import sys\n\n\ndef end(well):\n    sys.exit(0 if well else 1)\n",
+        }
+    )
+    goal = bench.build(ShellGoal, check_command="PYTHONPATH=. python3 -B tests/check.py")
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"lib.py": "def f():\n    return 3\n"})
+    assert (await goal.check(LATER, bench.project)).achieved
+    assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed

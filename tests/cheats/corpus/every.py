@@ -42,6 +42,7 @@ from . import (
     report_cheats,
     rough_cheats,
     rough_honest,
+    script_ends,
     shared_with_tests,
     shell_goals,
     sql_goal,
@@ -102,6 +103,7 @@ CHEATS = _marked(
         *plain_cheats.CHEATS,
         *audit_alone.CHEATS,
         *state_of_modules.CHEATS,
+        *script_ends.CHEATS,
     )
 )
 HONEST = _marked(
@@ -138,5 +140,6 @@ HONEST = _marked(
         *published_honest_shell.HONEST,
         *published_honest_js.HONEST,
         *state_of_modules.HONEST,
+        *script_ends.HONEST,
     )
 )

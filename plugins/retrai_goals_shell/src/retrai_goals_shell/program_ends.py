@@ -86,15 +86,16 @@ def exits_in(name: str, text: str) -> list[Edit]:
 
     Example:
         >>> exits_in("t.js", "process.exit(bad ? 1 : 0);")
-        [(13, 13, '1 || ')]
+        [(13, 13, '1, ')]
     """
     suffix = Path(name).suffix
     if suffix in SHELL:
         return script_exits(text)
     if suffix == ".py":
         return _exits_in_python(text) if _PYTHON_ENDS.search(text) else []
-    calls = _C_EXIT if suffix in C else _JAVASCRIPT_EXIT
-    return [(found.end(), found.end(), "1 || ") for found in calls.finditer(text)]
+    if suffix in C:
+        return [(found.start(), found.start(), "exit(1), ") for found in _C_EXIT.finditer(text)]
+    return [(found.end(), found.end(), "1, ") for found in _JAVASCRIPT_EXIT.finditer(text)]
 
 
 def failing_after_end(name: str, text: str) -> str:

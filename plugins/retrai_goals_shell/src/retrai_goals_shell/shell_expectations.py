@@ -60,7 +60,7 @@ def failing_script(text: str) -> str:
     script = _script(text)
     if script is None or script.is_bats or script.may_end:
         return ""
-    fails = "false\nexit 0" if script.stops else "exit 1"
+    fails = "false\nexit 0" if script.sets_stop else "exit 1"
     edits = script_exits(text)
     if script.statements and _ends_well(script.statements[-1]):
         edits[-1] = (*edits[-1][:2], fails)
@@ -117,8 +117,13 @@ class _Script:
     @cached_property
     def stops(self) -> bool:
         """Whether it stops at a failure: `set -e`, a first line with `-e`, tests for bats."""
-        is_set = any(re.match(r"set -\w*e", _text(each)) for each in self.statements)
-        return self.is_bats or is_set or re.match(r"#!.* -\w*e", _text(self.root)) is not None
+        first = re.match(r"#!.* -\w*e", _text(self.root))
+        return self.is_bats or self.sets_stop or first is not None
+
+    @property
+    def sets_stop(self) -> bool:
+        """Whether a statement of it says so: `sh SCRIPT` reads no first line."""
+        return any(re.match(r"set -\w*e", _text(each)) for each in self.statements)
 
     def _in_calls(self, function: Node) -> Iterator[Found]:
         """What a function, if it compares a parameter, is called with."""

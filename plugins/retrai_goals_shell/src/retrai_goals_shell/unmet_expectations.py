@@ -233,8 +233,12 @@ def _answer(each: Expectation, value: str) -> str | None:
     if each.language in ("c", "javascript", "command"):
         return None if value == "done" else ""
     if each.language in ("shell", "make"):
-        same = value.strip() == each.literal.strip("\"'")
-        return None if same else f"'{value}'" if value and not {"'", "$"} & {*value} else ""
+        if value.strip() == each.literal.strip("\"'"):
+            return None
+        # Quoted as the literal is: whoever reads the file may look for that.
+        quote = each.literal[0] if each.literal[0] in "\"'" else ""
+        is_plain = re.fullmatch(r"[\w.,:-]+( [\w.,:-]+)*" if quote else r"[\w.:-]+", value)
+        return f"{quote}{value}{quote}" if is_plain else ""
     expected = ast.literal_eval(f"({each.literal})")  # it may stand on several lines
     try:
         answered = ast.literal_eval(value)
