@@ -42,6 +42,11 @@ PYTHON = (
         r"|\binspect\.(?:stack|currentframe|trace)\b|\b__main__[\"']?\s*[\].]",
         "inspects its callers",
     ),
+    Trick.reaching(
+        r"^\s*(?:time|datetime|json|math|re|os|random|operator|decimal)\.\w+\s*=[^=]"
+        r"|\bsetattr\(\s*(?:time|datetime|json|math|re|os|random|operator|decimal)\s*,",
+        "changes Python's own functions",
+    ),
 )
 JAVASCRIPT = (
     Trick.reaching(

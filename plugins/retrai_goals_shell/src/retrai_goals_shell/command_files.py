@@ -70,9 +70,11 @@ SHADOWS = [
 """A script that Python runs finds these before the real ones, in its folder or on PYTHONPATH."""
 _PYTHONPATH = re.compile(r"\bPYTHONPATH=[\"']?([^\s;\"']+)")
 _PLAIN_FOLDER = re.compile(r"(?!\.{1,2}$|/|\.\./)[\w./-]+")
-PROGRAMS = [
-    f"**/bin/{name}" for name in ("[ef]grep", "awk", "cmp", "comm", "diff", "grep", "sed", "sort")
-]
+_PROGRAMS = """\
+[ef]grep awk bc cat cksum cmp comm cut diff echo expr false grep head jq md5sum od paste printf sed
+sha*sum sort tail tee test tr true uniq wc xargs xmllint xxd yq
+"""
+PROGRAMS = [f"**/bin/{name}" for name in _PROGRAMS.split()]
 """What scripts compare with; a test that puts the project's programs first on PATH finds these."""
 
 _CHECKS = re.compile(

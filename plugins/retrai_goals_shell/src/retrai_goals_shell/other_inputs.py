@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from math import gcd
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,8 @@ MAX_FILES = 3
 MAX_LITERALS = 2
 NUMBERS_A_FILE = 5
 MIN_PIECES = 4
+_NO_PIECES = 1000
+"""From here on other numbers have no small factor, which the first one often has."""
 
 _DATA = re.compile(r"\.(?:json|jsonl|ndjson|csv|tsv|txt|in|dat|ya?ml|toml|ini|xml|log)$")
 _NO_DATA = re.compile(
@@ -153,11 +156,13 @@ def _changed(text: str, salt: str, *, more: bool) -> str:
 
 def _near(number: str, salt: str, *, more: bool) -> str:
     """A number that is a little less, so that the work is not more; or one beyond any that a table
-    up to the known one holds."""
+    up to the known one holds. A large one is not made of pieces of a usual size."""
     value, drawn = int(number), int(hashlib.sha256(salt.encode()).hexdigest()[:4], 16) % 30
-    if more:
-        return str(value + max(1, value * (10 + drawn) // 100))
-    return str(value - max(1, value // (20 + drawn)))
+    step = 1 if more else -1
+    near = value + step * max(1, value * (10 + drawn) // 100 if more else value // (20 + drawn))
+    while near >= _NO_PIECES and gcd(near, 30) > 1:
+        near += step
+    return str(near)
 
 
 def _modules(folder: Path, words: set[str], known: Sequence[str]) -> list[str]:

@@ -36,7 +36,7 @@ _OTHERS = re.compile(
 """Code, inputs and settings, whatever the folder is called."""
 _READS = re.compile(
     r"(?i)(?:open|read|load|glob|embed|include|require)\w*\b|ifstream|get_contents|FileReader"
-    r"|\b(?:iterdir|scandir|listdir|walk|cat|cp|head|tail|sed|awk|grep|source)\b|<\s*[\"$\w./]*\$"
+    r"|\b(?:getline|iterdir|scandir|listdir|walk|cat|cp|head|tail|sed|awk|grep|source)\b|<\s*[\"$\w./]*\$"
 )
 _MAX_BYTES = 1_000_000
 _MAX_ALL_CHARS = 20_000_000

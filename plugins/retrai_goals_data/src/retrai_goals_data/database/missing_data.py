@@ -1,6 +1,6 @@
 """Adds cases to a copy of the data that a query handles and the data lacks: values in a column that
-has none, NULL where the query gives a default, rows that meet in a join, and two rows with the
-greatest value.
+has none, values that the query asks for, NULL where it gives a default, rows that meet in a join,
+and two rows with the greatest value.
 
 A query that does not handle them is right for this data only. Keys stay as they are.
 """
@@ -26,6 +26,8 @@ _EXTREME = re.compile(
 """A column of which the greatest or least value is looked for, which several rows may have."""
 _ALIAS = re.compile(r"\b(?:from|join)\s+(\w+)(?:\s+(?:as\s+)?(\w+))?")
 _JOIN_PAIR = re.compile(r"\b(\w+)\s*\.\s*(\w+)\s*=\s*(\w+)\s*\.\s*(\w+)")
+_COMPARED = re.compile(r"\b(\w+)\s*(?:=|<>|!=)\s*(?:'([^']*)'|(\d+)\b)")
+"""A column that is compared with a value."""
 _FALLBACK_VALUES = ("2024-01-02", 1)
 """Tried in turn for a column that has no value yet."""
 
@@ -43,6 +45,10 @@ def add_missing_data(
     """
     together_in, refers_in = unique_together_in(database), referring_in(database)
     cursor = database.cursor()
+    asked = [
+        (column.lower(), int(number) if number else shown)
+        for column, shown, number in _COMPARED.findall(text)
+    ]
     text = text.lower()  # as the patterns are
     replaced, first = set(_NULL_HANDLED.findall(text)), _EXTREME.findall(text)
     free: dict[str, list[str]] = {}
@@ -53,6 +59,9 @@ def add_missing_data(
         unique = {name for names in together for name in names}
         free[bare.lower()] = names = [each for each in columns if each not in unique | refers]
         _fill_columns(cursor, table, names, replaced, chosen)
+        for column, value in asked:
+            for name in [each for each in names if each.lower() == column]:
+                _put_what_is_asked(cursor, table, name, value, chosen)
         if unique.isdisjoint(refers):
             _repeat_extreme(cursor, table, columns, first, refers, chosen)
     names_of = {alias or table: table for table, alias in _ALIAS.findall(text)}
@@ -85,6 +94,19 @@ def _fill_columns(
         elif column.lower() in replaced:
             some = _sample_rows(cursor, table, chosen)
             set_values(cursor, table, column, dict.fromkeys(some, (None,)))
+
+
+def _put_what_is_asked(
+    cursor: Any, table: str, column: str, value: str | int, chosen: random.Random
+) -> None:
+    """Have a value in some rows, and not in all of them."""
+    cursor.execute(f"SELECT COUNT(*), COUNT(NULLIF({quoted(column)}, ?)) FROM {table}", [value])
+    ((every, others),) = cursor.fetchall()
+    if others and others < every:
+        return
+    another = f"not {value}" if isinstance(value, str) else value + 1
+    some = _sample_rows(cursor, table, chosen)
+    set_values(cursor, table, column, dict.fromkeys(some, (value if others else another,)))
 
 
 def _repeat_extreme(
