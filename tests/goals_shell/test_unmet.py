@@ -64,7 +64,10 @@ is() {
         ("t.py", "def is_(a, b):\n  assert a == b\nis_(f(1), 3)\nis_(f(2), f(3))\n", []),
         ("t.py", "if mode != 'quick':\n    run()\n", []),
         ("t.py", "assert f(1) == approx(3)\nassert round(f(1)) == 3\n", []),
-        ("t.py", "assert abs(f(1) - 3) < 0.1\n", []),
+        ("t.py", "assert abs(f(1) - 3) < 0.1\n", ["3"]),
+        ("t.py", "if abs(2.5 - f(1)) > 1e-6:\n    bad += 1\n", ["2.5"]),
+        ("t.py", "if abs(f(1) - 3) > 5:\n    run()\n", []),
+        ("t.py", "assert abs(f(1) - 3) < limit\n", []),
         ("t.py", "try:\n    assert f(1) == 3\nexcept AssertionError:\n    pass\n", []),
         ("t.py", "with raises(AssertionError):\n    assert f(1) == 3\n", []),
         ("t.py", "@expectedFailure\ndef test():\n    assert f(1) == 3\n", []),
@@ -342,18 +345,21 @@ ENDS = {
     "t.sh": '#!/bin/sh\n. ./lib.sh\nbad=0\n[ "$(f)" = 3 ] || bad=1\nexit $bad\n',
     "u.sh": '#!/bin/sh -e\n. ./lib.sh\n[ "$(f)" = 3 ]\n',
     "t.js": '"use strict";\nconst f = require("./lib.js");\nprocess.exit(f() === 3 ? 0 : 1);\n',
+    "t.pl": "use strict;\nuse lib '.';\nuse Lib;\nexit(Lib::f() == 3 ? 0 : 1);\n__END__\nexit 0\n",
     "t.c": "#include <stdlib.h>\nint f(void);\nint main(void) {\n  exit(f() != 3);\n}\n",
 }
 RUNS = {
     ".py": "python3 -B {}",
     ".sh": "sh {}",
     ".js": "node {}",
+    ".pl": "perl {}",
     ".c": "cc -o run lib.c {} && ./run",
 }
 LIBS = {
     ".py": ("lib.py", "def f():\n    return {}\n"),
     ".sh": ("lib.sh", "f() {{\n  echo {}\n}}\n"),
     ".js": ("lib.js", "module.exports = () => {};\n"),
+    ".pl": ("Lib.pm", "package Lib;\nsub f {{ {} }}\n1;\n"),
     ".c": ("lib.c", "int f(void) {{ return {}; }}\n"),
 }
 
@@ -364,7 +370,7 @@ def test_a_program_fails_wherever_it_ends_well(tmp_path: Path, name: str) -> Non
     lib, text = LIBS[suffix]
     (tmp_path / lib).write_text(text.format(3))
     command = RUNS[suffix].format(name)
-    needed = {".c": "cc", ".js": "node"}.get(suffix, "sh")
+    needed = {".c": "cc", ".js": "node", ".pl": "perl"}.get(suffix, "sh")
     if shutil.which(needed) is None:
         pytest.skip(f"needs {needed}")
 
@@ -412,3 +418,28 @@ async def test_what_ends_the_program_in_a_helper_of_the_check_may_do_so(bench: B
     bench.write({"lib.py": "def f():\n    return 3\n"})
     assert (await goal.check(LATER, bench.project)).achieved
     assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
+
+
+async def test_an_answer_near_to_more_than_a_tolerance_does_not_pass(bench: Bench) -> None:
+    near = (
+        "class Near(float):\n    def __sub__(self, other):\n"
+        "        return 0.0 if abs(float(self) - other) < 5 else float(self) - other\n"
+    )
+    bench.write(
+        {
+            "lib.py": "def half(n):\n    return n - 2.0\n",
+            "check.py": "import lib\n\nassert abs(lib.half(5) - 2.5) < 0.01\n",
+        }
+    )
+    goal = bench.build(ShellGoal, check_command="python3 -B check.py")
+    assert not (await goal.check({}, bench.project)).achieved
+    answers = {
+        f"{near}def half(n):\n    return Near(n - 2)\n": True,
+        "def half(n):\n    return n / 2\n": False,
+    }
+    for source, is_bent in answers.items():
+        bench.write({"lib.py": source})
+        assert (await goal.check(LATER, bench.project)).achieved
+        found = await goal.contradict(bench.project, ["exit status 0"])
+        assert bool(found.still_passed) is is_bent
+        bench.write({"check.py": "import lib\n\nassert abs(lib.half(5) - 2.5) < 0.01\n"})

@@ -15,6 +15,7 @@ TESTS = [
     "/tests/",
     "/test/",
     "/spec/",
+    "/t/",
     "__tests__/",
     "__snapshots__/",
     "testdata/",

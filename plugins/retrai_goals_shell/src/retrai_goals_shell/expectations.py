@@ -1,7 +1,7 @@
 """Finds the values that a project's tests expect exactly, and marks where they are compared.
 
-A table of inputs and expected values counts value by value. What is no exact comparison (a
-tolerance, an alternative, an expected failure) is left out. In a script that stops at the first
+A table of inputs and expected values counts value by value. What is no comparison with one
+value (an alternative, an expected failure) is left out. In a script that stops at the first
 command that fails, a command is expected to succeed.
 """
 
@@ -17,7 +17,7 @@ from retrai_goal_support import is_one_expression
 
 from .edits import Edit
 from .makefile import NAMES
-from .program_ends import JAVASCRIPT, SHELL, C, start_of
+from .program_ends import JAVASCRIPT, PERL, SHELL, C, start_of
 from .python_expectations import find_in_python
 from .shell_expectations import find_in_shell
 
@@ -35,6 +35,7 @@ class Expectation:
         left: where that stands which is compared with it: an expression or a word; in C and
             JavaScript, the whole statement. A command is both, as it stands.
         row: which of the comparisons at that place it is for, counted from 0.
+        tolerance: how far away from the literal the answer may be.
     """
 
     language: Language
@@ -43,6 +44,7 @@ class Expectation:
     literal: str
     left: tuple[int, int]
     row: int = 0
+    tolerance: float = 0.0
 
     @property
     def is_of_script(self) -> bool:
@@ -178,6 +180,9 @@ def mark_of_start(name: str, text: str, path: str) -> list[Edit]:
         return [(place, place, _c_mark(path, "begun")), _C_HEADER]
     if suffix in JAVASCRIPT:
         return [(place, place, _javascript_mark(path, "begun"))]
+    if suffix in PERL:
+        noted = f"{{ open(my $at, '>>', '{path}'); print $at \"begun\\n\"; }}\n"
+        return [(place, place, noted)]
     noted = f"open({path!r}, 'a').write('begun\\n')\n"
     return [(place, place, noted if suffix == ".py" else f"echo begun >> '{path}'\n")]
 
@@ -204,8 +209,8 @@ _MARKS = {"c": _c_mark, "javascript": _javascript_mark, "command": _command_mark
 
 def _python(text: str) -> list[Expectation]:
     return [
-        Expectation("python", start, end, text[start:end], left, row)
-        for (start, end), left, row in find_in_python(text)
+        Expectation("python", start, end, text[start:end], left, row, tolerance)
+        for (start, end), left, row, tolerance in find_in_python(text)
     ]
 
 

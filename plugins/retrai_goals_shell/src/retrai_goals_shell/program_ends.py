@@ -1,5 +1,5 @@
 """Makes a program of the check fail wherever it ends well: where the check passes all the same, the
-program did not come so far."""
+program did not come so far, or its failure is not heard."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .shell_expectations import failing_script, script_exits
 SHELL = frozenset({".sh", ".bash"})
 JAVASCRIPT = frozenset({".js", ".cjs", ".mjs", ".ts"})
 C = frozenset({".c", ".cc", ".cpp"})
+PERL = frozenset({".pl", ".t"})
 
 _PYTHON_ENDS = re.compile(r"(?:sys\.|os\._?)?exit|quit|(?:unittest|pytest)\.main|SystemExit")
 _COMMENTS = re.compile(r"(?:#.*\n|\s*\n)*")
@@ -25,6 +26,9 @@ _JAVASCRIPT_WAITS = """\
 p.execPath, [...p.execArgv, ...p.argv.slice(1)], {stdio: "inherit", env: {...p.env, SECOND: "1"}}\
 ); p.exit(1); }};
 """
+_PERL_EXIT = re.compile(r"\bexit\b(?!\s*\(?\s*[1-9])")
+_PERL_DATA = re.compile(r"^__(?:END|DATA)__$", re.MULTILINE)
+_PERL_WAITS = "BEGIN { if (fork) { wait; require POSIX; POSIX::_exit(1) } }\n"
 _C_MAIN = re.compile(r"^(?:int|auto)\s+main\s*\([^)]*\)[^{;]*\{", re.MULTILINE)
 _C_EXIT = re.compile(r"\b(?:_?exit|_Exit|quick_exit)\s*\((?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*\))")
 _C_RETURNS = re.compile(r"\breturn\b(?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*;)([^;]+);")
@@ -46,7 +50,7 @@ def start_of(name: str, text: str) -> int | None:
         main = _C_MAIN.search(text)
         return main.end() if main else None
     first = _FIRST_LINES.match(text)
-    return first.end() if first and suffix in SHELL | JAVASCRIPT else None
+    return first.end() if first and suffix in SHELL | JAVASCRIPT | PERL else None
 
 
 def failing_at_end(name: str, text: str) -> str:
@@ -71,6 +75,10 @@ def failing_at_end(name: str, text: str) -> str:
         return edited(text, [*exits, (len(text), len(text), f"\n{_PYTHON_FAILS}\n")])
     if suffix in JAVASCRIPT:
         return edited(text, [*exits, (len(text), len(text), "\nprocess.exit(1);\n")])
+    if suffix in PERL:
+        data = _PERL_DATA.search(text)
+        end = data.start() if data else len(text)
+        return edited(text[:end], exits) + "\nexit 1;\n" + text[end:]
     closes = text.find("\n}", start)
     if closes == -1:
         return ""
@@ -93,6 +101,8 @@ def exits_in(name: str, text: str) -> list[Edit]:
         return script_exits(text)
     if suffix == ".py":
         return _exits_in_python(text) if _PYTHON_ENDS.search(text) else []
+    if suffix in PERL:
+        return [(*found.span(), "exit 1 ||") for found in _PERL_EXIT.finditer(text)]
     if suffix in C:
         return [(found.start(), found.start(), "exit(1), ") for found in _C_EXIT.finditer(text)]
     return [(found.end(), found.end(), "1, ") for found in _JAVASCRIPT_EXIT.finditer(text)]
@@ -104,6 +114,8 @@ def failing_after_end(name: str, text: str) -> str:
     suffix, start = Path(name).suffix, start_of(name, text) or 0
     if suffix in SHELL:
         return f"(\n{text}\n)\nexit 1\n"
+    if suffix in PERL:
+        return _PERL_WAITS + text
     waits = _PYTHON_WAITS if suffix == ".py" else _C_WAITS if suffix in C else _JAVASCRIPT_WAITS
     return f"{_C_HEADERS if suffix in C else ''}{text[:start]}{waits}{text[start:]}"
 

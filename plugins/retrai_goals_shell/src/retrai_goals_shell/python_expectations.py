@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 Span = tuple[int, int]
-Found = tuple[Span, Span, int]
-"""Where the expected literal stands, where what is compared with it, and the row of a table."""
+Found = tuple[Span, Span, int, float]
+"""Where the expected literal stands, where what is compared with it, the row of a table, and how
+far away the answer may be."""
 
 _EQUALS = frozenset(
     {"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"}
@@ -24,7 +25,7 @@ def find_in_python(text: str) -> list[Found]:
 
     Example:
         >>> text = "for n, total in ((1, 2), (3, 6)):\\n    assert f(n) == total\\n"
-        >>> [(text[a:b], text[c:d], row) for (a, b), (c, d), row in find_in_python(text)]
+        >>> [(text[a:b], text[c:d], row) for (a, b), (c, d), row, _ in find_in_python(text)]
         [('2', 'f(n)', 0), ('6', 'f(n)', 1)]
     """
     try:
@@ -62,13 +63,13 @@ class _Finder:
             rows = {**rows, **self._rows(loop)}
         if isinstance(node, ast.FunctionDef):
             rows = {**rows, **self._arguments(node)}
-        for expected, other in _compared(node, rows):
+        for expected, other, tolerance in _compared(node, rows):
             if _UNSURE.search(ast.unparse(other)):
                 continue
             literals = rows.get(expected.id, ()) if isinstance(expected, ast.Name) else [expected]
             for row, literal in enumerate(literals):
                 if _is_literal(literal):
-                    yield self._span(literal), self._span(other), row
+                    yield self._span(literal), self._span(other), row, tolerance
         for below in ast.iter_child_nodes(node):
             yield from self.search(below, rows)
 
@@ -169,10 +170,11 @@ def _loops(node: ast.AST) -> Sequence[ast.For | ast.comprehension]:
 
 def _compared(
     node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]
-) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What a node expects, and what it compares with that."""
+) -> Iterator[tuple[ast.expr, ast.expr, float]]:
+    """What a node expects, what it compares with that, and how far away that may be."""
     pair: tuple[ast.expr, ast.expr] | None = None
     of_row_alone = False
+    tolerance = 0.0
     match node:
         case ast.Assert(test=ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[two])):
             pair = one, two
@@ -180,8 +182,19 @@ def _compared(
             pair = (one, two) if name in _EQUALS else None
         case ast.If(test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])):
             pair, of_row_alone = (one, two), not _gives_up(node.body)
+        case (
+            ast.Assert(
+                test=ast.Compare(left=distance, ops=[ast.Lt() | ast.LtE()], comparators=[limit])
+            )
+            | ast.If(
+                test=ast.Compare(left=distance, ops=[ast.Gt() | ast.GtE()], comparators=[limit])
+            )
+        ) if tolerance := _number(limit):
+            pair = _distance(distance)
+            of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
         case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
-            yield from _in_comprehension(node, rows)
+            for expected, other in _in_comprehension(node, rows):
+                yield expected, other, 0.0
         case _:
             pass
     for expected, other in [] if pair is None else [pair, pair[::-1]]:
@@ -189,8 +202,23 @@ def _compared(
         if (from_row or (_is_literal(expected) and not of_row_alone)) and not (
             _is_literal(other) or (isinstance(other, ast.Name) and other.id in rows)
         ):
-            yield expected, other
+            yield expected, other, tolerance
             return
+
+
+def _distance(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    match node:
+        case ast.Call(
+            func=ast.Name(id="abs"), args=[ast.BinOp(left=left, op=ast.Sub(), right=right)]
+        ):
+            return left, right
+        case _:
+            return None
+
+
+def _number(node: ast.expr) -> float:
+    value = node.value if isinstance(node, ast.Constant) else 0
+    return float(value) if isinstance(value, (int, float)) else 0.0
 
 
 def _in_comprehension(

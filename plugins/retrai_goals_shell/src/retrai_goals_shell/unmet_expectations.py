@@ -47,6 +47,8 @@ MAX_TRIALS = 4
 MAX_SECONDS = 3.0
 MOST = 2.0
 """All contradictions together take at most so long, or so many times as long as one check."""
+_TOLERANCES, _FAR = 10, 1_000_003
+"""So many tolerances is near, and so much is far."""
 _MAX_CHARS = 500_000
 _GARBLED = ")(\n"
 """No test, in any language."""
@@ -244,6 +246,9 @@ def _answer(each: Expectation, value: str) -> str | None:
         answered = ast.literal_eval(value)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return ""
+    if each.tolerance:
+        is_near = isinstance(answered, int | float) and abs(answered - expected) <= each.tolerance
+        return None if is_near else ""
     return None if answered == expected else value
 
 
@@ -251,6 +256,12 @@ def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> lis
     """Other values to expect: the answer before, what another place expects, a far one."""
     if each.language == "command":
         return [f"{each.literal}\nfalse\ntrue"]
+    if each.tolerance:
+        value = ast.literal_eval(f"({each.literal})")
+        if not isinstance(value, int | float):
+            return []
+        away = [_TOLERANCES * max(each.tolerance, abs(value) * 1e-12), _FAR + each.tolerance * 2]
+        return [repr(value + distance) for distance in away]
     near = {each.literal, answer, ""}
     alike = (other.literal for other in found if other.language == each.language)
     swapped = (literal for literal in alike if _is_like(literal, each.literal))
