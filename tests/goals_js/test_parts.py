@@ -14,7 +14,7 @@ from retrai_core.verification.globs import Globs
 from retrai_goal_support.contradictions import contradict_tests
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.js_audit import audit_js
-from retrai_goals_js.js_contradiction import FORMS, failed_line
+from retrai_goals_js.js_contradiction import FORMS, compared, failed_line
 from retrai_goals_js.new_test_files import loaded_by_none
 from retrai_goals_js.npm_test import NpmTestGoal
 from retrai_goals_js.package_json import PackageJson, find_test_script
@@ -342,12 +342,33 @@ def test_of_a_whole_file_the_assertion_that_failed_is_contradicted(
     assert now == text if not changed else changed in now.split("\n")
 
 
+SUMS = """test('sums', () => {
+  load();
+  assert.equal(f(1), 3);
+  assert.equal(f(2), 4);
+  assert.equal(g(1), 2.5);
+  for (const n of [1]) {
+    assert.equal(f(n), 3);
+  }
+  for (const n of f(3)) {
+    if (g(n)) continue;
+    assert.equal(g(n), 3);
+  }
+  if (g(2)) {
+    assert.equal(g(2), 3);
+  }
+});
+"""
+
+
 @pytest.mark.parametrize(
     ("line", "answer", "changed"),
     [
         (5, "2.50", "assert.equal(g(1), 21.5);"),  # it means what was expected: another value then
         (4, "9", "assert.equal(f(2), 9);"),
-        (7, "9", "assert.equal(f(1), 9);"),  # no statement of the test itself
+        (7, "9", "assert.equal(f(n), 9);"),
+        (11, "9", "assert.equal(f(1), 9);"),  # not every turn reaches it
+        (14, "9", "assert.equal(f(1), 9);"),  # no loop
         (2, "9", "assert.equal(f(1), 9);"),
     ],
 )
@@ -355,15 +376,58 @@ def test_of_a_test_the_assertion_that_failed_is_contradicted(
     tmp_path: Path, line: int, answer: str, changed: str
 ) -> None:
     file = tmp_path / "a.test.js"
-    file.write_text(
-        "test('sums', () => {\n  load();\n  assert.equal(f(1), 3);\n  assert.equal(f(2), 4);\n"
-        "  assert.equal(g(1), 2.5);\n  for (const n of [1]) {\n    assert.equal(f(n), 3);\n  }\n"
-        "});\n"
-    )
+    file.write_text(SUMS)
     case = "a.test.js::sums"
     answers, lines = {case: [answer]}, {case: line}
     assert contradict_tests(FORMS, [case], lambda _: [file], answers, lines, limit=10) == [case]
     assert changed in [text.strip() for text in file.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("head", "changed"),
+    [
+        ("for (const row of rows(1)) {", "for (const row of %s(rows(1))) {"),
+        ("rows(1).forEach((row) => {", "%s(rows(1)).forEach((row) => {"),
+    ],
+)
+def test_a_loop_over_nothing_gets_one_item_where_its_assertion_is_contradicted(
+    tmp_path: Path, head: str, changed: str
+) -> None:
+    file, case = tmp_path / "a.test.js", "a.test.js::rows"
+    text = f"it('rows', () => {{\n  {head}\n    expect(row.n).toBe(3);\n  }}\n}});\n"
+    file.write_text(text)
+    assert contradict_tests(FORMS, [case], lambda _: [file], {}, {}, limit=10) == []
+    assert contradict_tests(FORMS, [case], lambda _: [file], {}, {case: 3}, limit=10) == [case]
+    one_item = FORMS.one_item.removesuffix("(%s)")
+    assert file.read_text() == text.replace(head, changed % one_item).replace("(3)", "(23)")
+
+
+@pytest.mark.parametrize(
+    ("message", "made", "changed"),
+    [
+        ("-   cents: 350,\n-   unit: 'EUR'", "350, 'EUR'", "-717, 'EUR'"),
+        (
+            '-   "unit": "EUR",',
+            "350, 'EUR'",
+            "350, 'retrai contradiction EUR retrai contradiction'",
+        ),
+        ("expected Sum{ cents: 1 } to deeply equal Sum{ cents: 350 }", "'', 350", "'', -717"),
+        ("-   cents: 350,", "350, 350", ""),  # nobody knows which of them was compared
+        ("-   cents: 350,", "'350'", ""),
+        ("", "350", ""),
+    ],
+)
+def test_of_an_expected_object_only_what_was_compared_before_is_contradicted(
+    tmp_path: Path, message: str, made: str, changed: str
+) -> None:
+    file, case = tmp_path / "a.test.js", "a.test.js::sum"
+    text = f"it('sum', () => {{\n  load();\n  expect(sum(1)).toEqual(new Sum({made}));\n}});\n"
+    for line, now in ((3, changed), (2, "")):
+        file.write_text(text)
+        answers, lines = {case: compared(message)}, {case: line}
+        tried = contradict_tests(FORMS, [case], lambda _: [file], answers, lines, limit=10)
+        assert tried == ([case] if now else [])
+        assert file.read_text() == text.replace(made, now or made)
 
 
 def test_no_line_is_known_from_a_number_that_is_none() -> None:

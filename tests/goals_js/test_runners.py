@@ -120,6 +120,34 @@ async def test_a_twin_with_other_expectations_fails_where_answers_are_real(runne
     assert list(found.still_passed) == []
 
 
+async def test_a_field_that_an_expected_object_hides_since_the_run_proves_nothing(
+    runner: Runner,
+) -> None:
+    bench = runner.bench
+    bench.replace(FILE, "{ total }", "{ Sum, total }")
+    text = (bench.project / FILE).read_text(encoding="utf-8")
+    actual, expected = "new Sum(1).twice()", "new Sum(2)"
+    line = f"assert.deepStrictEqual({actual}, {expected})"
+    if "assert" not in text:
+        line = f"expect({actual}).toEqual({expected})"
+    tests = {FILE: f'{text}it("is twice as much", () => {{\n  {line};\n}});\n'}
+    bench.write(tests)
+    exported = "exports.Sum = " if runner.name in ("jest", "mocha") else "export "
+    made = "constructor(n) { this.n = n; }\n  twice() { return this; }"
+    source = (bench.project / "src/total.js").read_text(encoding="utf-8")
+    bench.write({"src/total.js": f"{source}{exported}class Sum {{\n  {made}\n}}\n"})
+    goal, case = runner.goal(), f"{FILE}::is twice as much"
+    await goal.check({}, bench.project)
+    bench.replace("src/total.js", "constructor(n) { this.n", "#n;\n  constructor(n) { this.#n")
+    found = await goal.contradict(bench.project, [case])
+    assert list(found.still_passed) == [case]
+    bench.replace("src/total.js", "this.#n = n", "this.n = n")
+    bench.replace("src/total.js", "return this", "return new Sum(2 * this.n)")
+    bench.write(tests)
+    found = await goal.contradict(bench.project, [case])
+    assert (list(found.tried), list(found.still_passed)) == ([case], [])
+
+
 async def test_more_arguments_reach_the_runner(runner: Runner) -> None:
     known = {"node": "--test-name-pattern=kept", "mocha": "--grep kept"}
     pattern = known.get(runner.name, "-t kept")

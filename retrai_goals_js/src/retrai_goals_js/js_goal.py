@@ -34,7 +34,7 @@ from retrai_goal_support import (
 )
 
 from .js_audit import audit_js
-from .js_contradiction import FORMS, failed_line, received
+from .js_contradiction import FORMS, compared, failed_line
 from .js_guarding import (
     STEERING,
     installed_fingerprint,
@@ -136,7 +136,7 @@ class JsGoal(GoalBase[PlaceT]):
             return result
         cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
-        answers = {case: [received(text)] for case, text in run.failures.items()}
+        answers = {case: compared(text) for case, text in run.failures.items()}
         lines = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
         recording = await self._record(cwd, failed, result)
         signs = sorted(recording.signs)

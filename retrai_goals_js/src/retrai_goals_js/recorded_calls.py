@@ -61,7 +61,7 @@ class BeforeRun(SavedModel):
 
     Attributes:
         failed: cases that did not pass.
-        answers: by case, the literal that its failed assertion was given; empty where unknown.
+        answers: by case, literals that its failed assertion compared.
         lines: by case, the line of that assertion.
         signs: what the project's code replaced that is not its own.
         has_matchers: its source has objects that decide themselves what they equal.

@@ -22,6 +22,10 @@ _QUOTES = "\"'`"
 _TEXT = re.compile(r"""(["'`])(?:\\.|(?!\1)[^\\\n])*\1""")
 _INNERMOST = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 _LINE = re.compile(r"(?P<indent>[ \t]*)[^\n]*(?:\n|\Z)")
+_ANY_LITERAL = re.compile(rf"(?<![\w$.])(?:{_TEXT.pattern}|-?\d[\w.]*|true\b|false\b)")
+_LEAVES_TURN = re.compile(r"\b(?:continue|break)\b")
+_Edits = dict[tuple[int, int], str]
+"""By its place in a text, what is written instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,16 @@ class ExactForms:
             `name`.
         exact: statements that compare with one literal, with the groups `literal` and `actual`; one
             counts where it stands directly in a test. With a group `made`, the literal is what an
-            object is made of, which may equal the answer of before.
+            object is made of, which may equal the answer of before. With a group `object` in place
+            of `literal`, an expression that makes the expected object. Of the assertion that
+            failed, its first literal counts that was compared before the run and is there once.
         leaves: what can leave a test before the statement, so that it need not fail.
         unsure: what is no exact comparison, looked for in `actual`.
         dodges: what in `start` tells a test that need not run or pass.
         far: numbers are changed by more than their size. They may not fit a small type then.
+        loops: heads of loops, with the group `source`. The assertion that failed may stand directly
+            in such a loop of the test.
+        one_item: an expression for `%s`, a source, that has an item where the source has none.
     """
 
     start: re.Pattern[str]
@@ -48,6 +57,8 @@ class ExactForms:
     unsure: re.Pattern[str]
     dodges: re.Pattern[str] | None = None
     far: bool = False
+    loops: Sequence[re.Pattern[str]] = ()
+    one_item: str = "%s"
 
 
 async def contradict_suite(
@@ -96,30 +107,25 @@ def contradict_tests(
         limit: how many to change at most.
     """
     texts: dict[Path, str] = {}
-    edits: dict[Path, dict[tuple[int, int], str]] = {}
+    edits: dict[Path, _Edits] = {}
     tried: list[str] = []
     for case in cases:
         name, line = case.rpartition("::")[2], (lines or {}).get(case)
-        there: list[tuple[Path, re.Match[str] | None]] = []
+        known = (answers or {}).get(case, ())
+        there: list[tuple[Path, _Edits]] = []
         for path in files_of(case):
             text = texts[path] = texts.get(path) or _text(path)
             failed = _start_of(text, line) if line is not None else -1
             if "::" not in case and line is not None:
-                there.append((path, _exact_at(text, failed, forms)))
+                there.append((path, _changed_at(text, failed, forms, known, has_failed=True)))
             elif name in text:
                 starts = [at for at in forms.start.finditer(text) if at["name"] == name]
-                there += [(path, _expectation(text, at, forms, failed)) for at in starts]
+                there += [(path, _changed_in(text, at, forms, known, failed)) for at in starts]
         if len(there) != 1:
             continue
-        ((path, expected),) = there
-        if expected is None:
-            continue
-        literal = expected["literal"]
-        known = () if "made" in expected.re.groupindex else (answers or {}).get(case, ())
-        old = [answer for answer in known if _differs(answer, literal)]
-        other = old[0] if old else contradiction_of(literal, far=forms.far)
-        if other is not None:
-            edits.setdefault(path, {})[expected.span("literal")] = other
+        ((path, changes),) = there
+        if changes:
+            edits.setdefault(path, {}).update(changes)
             tried.append(case)
         if len(tried) == limit:
             break
@@ -171,21 +177,23 @@ def is_one_expression(text: str) -> bool:
     return not re.search(r"[,()\[\]{}]", plain)
 
 
-def _expectation(
-    text: str, start: re.Match[str], forms: ExactForms, failed: int
-) -> re.Match[str] | None:
-    """The exact expectation that failed, otherwise the first one; each is reached whenever the test
-    passes.
+def _changed_in(
+    text: str, start: re.Match[str], forms: ExactForms, known: Sequence[str], failed: int
+) -> _Edits:
+    """Changes the exact expectation that failed, otherwise the first one; each is reached whenever
+    the test passes.
 
     Args:
         text: of the file.
         start: of the test.
         forms: of the language.
+        known: the literals that the failed assertion compared.
         failed: where the line begins that failed; -1 where that is not known.
     """
     if forms.dodges and forms.dodges.search(start[0]):
-        return None
-    first, inner, at = None, "", text.find("\n", start.end()) + 1
+        return {}
+    first: _Edits = {}
+    inner, at = "", text.find("\n", start.end()) + 1
     while 0 < at < len(text) and (line := _LINE.match(text, at)):
         here = line["indent"]
         if line[0].strip():
@@ -194,12 +202,73 @@ def _expectation(
             if forms.leaves.search(line[0]):
                 break
             inner = inner or here
-            if here == inner and (found := _exact_at(text, at, forms)):
+            loop = _loop_around(text, line, forms) if at == failed else None
+            if here == inner or (loop and loop["indent"] == inner):
+                found = _changed_at(text, at, forms, known, has_failed=at == failed)
                 first = first or found
-                if at >= failed:
+                if found and at >= failed:
                     return found if at == failed else first
         at = line.end()
     return first
+
+
+def _changed_at(
+    text: str, at: int, forms: ExactForms, known: Sequence[str], *, has_failed: bool
+) -> _Edits:
+    """Changes the expectation on a line; nothing where it has no known form."""
+    for form in forms.exact:
+        found = form.match(text, at)
+        actual = found["actual"] if found else ""
+        if found is None or not is_one_expression(actual) or forms.unsure.search(actual):
+            continue
+        if "object" in form.groupindex:
+            changes = _changed_object(found, known) if has_failed else {}
+        else:
+            literal = found["literal"]
+            old = [one for one in known if "made" not in form.groupindex and _differs(one, literal)]
+            other = old[0] if old else contradiction_of(literal, far=forms.far)
+            changes = {found.span("literal"): other} if other else {}
+        if changes:
+            line = _LINE.match(text, at)
+            if line and (loop := _loop_around(text, line, forms)):
+                changes[loop.span("source")] = forms.one_item % loop["source"]
+            return changes
+    return {}
+
+
+def _changed_object(expected: re.Match[str], known: Sequence[str]) -> _Edits:
+    literals = list(_ANY_LITERAL.finditer(expected.string, *expected.span("object")))
+    for literal in literals:
+        others = [each[0] for each in literals if each is not literal]
+        other = _opposite(literal[0])
+        if other and _is_among(literal[0], known) and not _is_among(literal[0], others):
+            return {literal.span(): other}
+    return {}
+
+
+def _loop_around(text: str, line: re.Match[str], forms: ExactForms) -> re.Match[str] | None:
+    """The head of the loop that a line stands directly in, if every turn reaches the line."""
+    above = [each for each in _LINE.finditer(text, 0, line.start()) if each[0].strip()]
+    outer = (each for each in above[::-1] if len(each["indent"]) < len(line["indent"]))
+    head = next(outer, None)
+    if head is None or _LEAVES_TURN.search(text, head.end(), line.start()):
+        return None
+    return next((loop for each in forms.loops if (loop := each.match(text, head.start()))), None)
+
+
+def _opposite(literal: str) -> str | None:
+    """A literal that also differs where an object limits its number or cuts its text.
+
+    Example:
+        >>> [_opposite(text) for text in ("3", "-3", '"a"')]
+        ['-23', '23', '"retrai contradiction a retrai contradiction"']
+    """
+    other = contradiction_of(literal, far=True)
+    if other is None or other in _TRUTH:
+        return other
+    if other[0] in _QUOTES:
+        return f"{other[0]}{MARK} {other[1:]}"
+    return other.removeprefix("-") if other.startswith("-") else f"-{other}"
 
 
 def _start_of(text: str, line: int) -> int:
@@ -207,20 +276,18 @@ def _start_of(text: str, line: int) -> int:
     return sum(len(each) + 1 for each in text.split("\n")[: line - 1])
 
 
-def _exact_at(text: str, at: int, forms: ExactForms) -> re.Match[str] | None:
-    for form in forms.exact:
-        found = form.match(text, at)
-        actual = found["actual"] if found else ""
-        if found and is_one_expression(actual) and not forms.unsure.search(actual):
-            return found
-    return None
-
-
 def _differs(one: str, other: str) -> bool:
     """Whether two literals are of one kind, and no loose comparison takes them for equal."""
-    if not one or _kind(one) != _kind(other) or "\\" in one + other:
-        return False
-    return _value(one) != _value(other)
+    return _are_comparable(one, other) and _value(one) != _value(other)
+
+
+def _is_among(literal: str, others: Sequence[str]) -> bool:
+    alike = [one for one in others if _are_comparable(one, literal)]
+    return any(_value(one) == _value(literal) for one in alike)
+
+
+def _are_comparable(one: str, other: str) -> bool:
+    return bool(one) and _kind(one) == _kind(other) and "\\" not in one + other
 
 
 def _value(literal: str) -> str | float:
