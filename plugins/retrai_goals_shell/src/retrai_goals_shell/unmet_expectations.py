@@ -36,7 +36,7 @@ from .expectations import (
     marks_of,
     sourced,
 )
-from .program_ends import C, exits_in, failing_after_end, failing_at_end, start_of
+from .program_ends import SHELL, C, exits_in, failing_after_end, failing_at_end, start_of
 from .trial_copy import trial_copy
 
 LONGEST_S = 60.0
@@ -156,10 +156,12 @@ class UnmetExpectations:
                 end = Expectation("end", 0, len(file.text), "", (0, 0))
                 if not (failing := failing_at_end(file.name, file.text)):
                     continue
-                # The programs whose failure is known come first.
-                ends.insert(0 if there else len(ends), (file, end, failing))
+                ends.append((file, end, failing))
+        # A script may only start the program that it is about.
+        ends.sort(key=lambda change: Path(change[0].name).suffix in SHELL)
         likeliest, *more = rounds
-        return [*likeliest, *ends[:1], *(change for each in more for change in each)][:MAX_TRIALS]
+        others = [*likeliest[2:], *(change for each in more for change in each)]
+        return [*likeliest[:2], *ends[:2], *others][:MAX_TRIALS]
 
     def _files(self, folder: Path) -> Iterator[_TestFile]:
         belongs = GitIgnoreSpec.from_lines(self.globs).match_file
