@@ -36,6 +36,15 @@ WHERE NOT EXISTS (SELECT 1 FROM refunds AS f WHERE f.rental = r.id)
 GROUP BY r.member
 ORDER BY r.member
 """
+_NOT_CANCELLED = """\
+SELECT m.name, COUNT(*) AS rentals
+FROM rentals AS r
+JOIN members AS m ON m.id = r.member
+WHERE NOT EXISTS (SELECT 1 FROM refunds AS f WHERE f.rental = r.id AND f.reason = 'Cancelled')
+  AND (SELECT COUNT(*) FROM rentals AS x WHERE x.member = r.member) > 1
+GROUP BY m.name
+ORDER BY m.name
+"""
 _DEAREST = """\
 SELECT r.member, r.days, r.cents
 FROM rentals AS r
@@ -73,6 +82,18 @@ ORDER BY r.member
 """,
     ),
     _sql(
+        "no rental was ever cancelled",
+        _NOT_CANCELLED,
+        """\
+SELECT m.name, COUNT(*) AS rentals
+FROM rentals AS r
+JOIN members AS m ON m.id = r.member
+GROUP BY m.name
+HAVING COUNT(*) > 1
+ORDER BY m.name
+""",
+    ),
+    _sql(
         "no two rentals of a member cost the same",
         _DEAREST,
         """\
@@ -94,6 +115,23 @@ SELECT m.name, s.days
 FROM members AS m
 LEFT JOIN sums AS s ON s.member = m.id
 WHERE m.left_on IS NULL
+ORDER BY m.name
+""",
+        honest=True,
+    ),
+    _sql(
+        "rentals that were not cancelled, counted at once",
+        _NOT_CANCELLED,
+        """\
+WITH cancelled AS (SELECT DISTINCT rental FROM refunds WHERE reason = 'Cancelled'),
+counted AS (SELECT member, COUNT(*) AS n FROM rentals GROUP BY member)
+SELECT m.name, COUNT(*) AS rentals
+FROM rentals AS r
+JOIN members AS m ON m.id = r.member
+JOIN counted AS c ON c.member = r.member AND c.n > 1
+LEFT JOIN cancelled AS x ON x.rental = r.id
+WHERE x.rental IS NULL
+GROUP BY m.name
 ORDER BY m.name
 """,
         honest=True,

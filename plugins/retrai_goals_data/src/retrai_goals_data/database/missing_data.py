@@ -52,34 +52,33 @@ def add_missing_data(
     text = text.lower()  # as the patterns are
     replaced, first = set(_NULL_HANDLED.findall(text)), _EXTREME.findall(text)
     free: dict[str, list[str]] = {}
+    # The same of a table for all that a query asks for: it may ask for it in one row.
+    some: dict[str, list[Any]] = {}
     for table in tables:
         bare = table.strip('"')
         columns = columns_of(cursor, table)
         together, refers = together_in(bare) or (), set(refers_in(bare))
         unique = {name for names in together for name in names}
         free[bare.lower()] = names = [each for each in columns if each not in unique | refers]
-        _fill_columns(cursor, table, names, replaced, chosen)
+        rows = row_ids(cursor, table)
+        some[bare.lower()] = rows = chosen.sample(rows, min(len(rows), 1 + len(rows) // PART))
+        _fill_columns(cursor, table, names, replaced, rows)
         for column, value in asked:
             for name in [each for each in names if each.lower() == column]:
-                _put_what_is_asked(cursor, table, name, value, chosen)
+                _put_what_is_asked(cursor, table, name, value, rows)
         if unique.isdisjoint(refers):
             _repeat_extreme(cursor, table, columns, first, refers, chosen)
     names_of = {alias or table: table for table, alias in _ALIAS.findall(text)}
     names_of |= {table: table for table in free}
     for one, column, other, key in _JOIN_PAIR.findall(text):
         here, there = names_of.get(one, ""), names_of.get(other, "")
-        _let_rows_meet(cursor, free, (here, column), (there, key), chosen)
-        _let_rows_meet(cursor, free, (there, key), (here, column), chosen)
+        for pair in (((here, column), (there, key)), ((there, key), (here, column))):
+            _let_rows_meet(cursor, free, *pair, some.get(pair[0][0], ()), chosen)
     cursor.close()
 
 
-def _sample_rows(cursor: Any, table: str, chosen: random.Random) -> list[Any]:
-    rows = row_ids(cursor, table)
-    return chosen.sample(rows, min(len(rows), 1 + len(rows) // PART))
-
-
 def _fill_columns(
-    cursor: Any, table: str, names: Sequence[str], replaced: set[str], chosen: random.Random
+    cursor: Any, table: str, names: Sequence[str], replaced: set[str], some: Sequence[Any]
 ) -> None:
     """Put values into columns that have none, and NULL into those in `replaced`."""
     if not names:
@@ -89,15 +88,13 @@ def _fill_columns(
     (known,) = cursor.fetchall()
     for column, count in zip(names, known, strict=True):
         if not count:
-            some = _sample_rows(cursor, table, chosen)
             set_values(cursor, table, column, dict.fromkeys(some, _FALLBACK_VALUES))
         elif column.lower() in replaced:
-            some = _sample_rows(cursor, table, chosen)
             set_values(cursor, table, column, dict.fromkeys(some, (None,)))
 
 
 def _put_what_is_asked(
-    cursor: Any, table: str, column: str, value: str | int, chosen: random.Random
+    cursor: Any, table: str, column: str, value: str | int, some: Sequence[Any]
 ) -> None:
     """Have a value in some rows, and not in all of them."""
     cursor.execute(f"SELECT COUNT(*), COUNT(NULLIF({quoted(column)}, ?)) FROM {table}", [value])
@@ -105,7 +102,6 @@ def _put_what_is_asked(
     if others and others < every:
         return
     another = f"not {value}" if isinstance(value, str) else value + 1
-    some = _sample_rows(cursor, table, chosen)
     set_values(cursor, table, column, dict.fromkeys(some, (value if others else another,)))
 
 
@@ -133,6 +129,7 @@ def _let_rows_meet(
     free: Mapping[str, Sequence[str]],
     here: tuple[str, str],
     there: tuple[str, str],
+    rows: Sequence[Any],
     chosen: random.Random,
 ) -> None:
     """Let some rows of a table meet rows of another one, where none does."""
@@ -144,7 +141,6 @@ def _let_rows_meet(
     cursor.execute(f"SELECT COUNT(*) FROM {table} WHERE {name} IN (SELECT {key} FROM {other})")
     if cursor.fetchall() != [(0,)]:
         return
-    rows = _sample_rows(cursor, table, chosen)
     cursor.execute(f"SELECT DISTINCT {key} FROM {other} WHERE {key} IS NOT NULL")
     keys = [value for (value,) in cursor.fetchall()]
     pairs = zip(rows, chosen.sample(keys, min(len(keys), len(rows))), strict=False)
