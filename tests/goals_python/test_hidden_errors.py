@@ -10,8 +10,10 @@ import pytest
 
 from retrai_goals_python.false_type_guards import guards_in
 from retrai_goals_python.hidden_code import Probes
+from retrai_goals_python.lost_types import standing
 from retrai_goals_python.pyright_command import find_pyright
 from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions
+from retrai_goals_python.pyright_output import Position, Range
 
 WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"
 HIDDEN = """\
@@ -116,9 +118,9 @@ def _functions(text: str) -> list[str]:
     return ["".join([*heads, f"\ndef {each}"]) for each in functions if each[:4] != "stop"]
 
 
-async def _contradicted(make_project, context, fixed: dict[str, str]):
+async def _contradicted(make_project, context, fixed: dict[str, str], wrong=None):
     settings = '{"reportUnnecessaryIsInstance": false, "reportUnnecessaryComparison": false}'
-    make_project({"shop.py": WRONG, "pyrightconfig.json": settings})
+    make_project({**(wrong or {"shop.py": WRONG}), "pyrightconfig.json": settings})
     goal = PyrightGoal(PyrightGoalOptions(), context)
     assert not (await goal.check({}, context.project)).achieved
     for name, text in fixed.items():
@@ -277,6 +279,156 @@ async def test_a_false_guard_is_found(make_project, context, bodies, false: bool
     found = await _contradicted(make_project, context, {"shop.py": text})
     assert bool(found.still_passed) is false
     assert ("accepts values that are not of the promised type" in found.reason) is false
+
+
+TYPES = """\
+from __future__ import annotations
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict, TypeGuard
+
+class Parcel(TypedDict):
+    grams: int
+    note: NotRequired[str]
+
+class Options(TypedDict):
+    note: NotRequired[str]
+
+@dataclass
+class Point:
+    x: int
+"""
+
+
+@pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    ("promised", "body", "false"),
+    [
+        ("Parcel", "value is not None", True),
+        ("Parcel", "isinstance(value, dict)", True),
+        ("Parcel", "isinstance(value, dict) and 'grams' in value", False),
+        ("Options", "isinstance(value, dict)", False),
+        ("Point", "bool(value)", True),
+        ("Point", "isinstance(value, Point)", False),
+        ("Point | int", "isinstance(value, (Point, int))", False),
+    ],
+)
+async def test_a_guard_for_a_class_of_the_project_is_called(
+    make_project, context, promised: str, body: str, false: bool
+) -> None:
+    guard = f"def is_it(value: object) -> TypeGuard[{promised}]:\n    return {body}\n"
+    imports = "from typing import TypeGuard\nfrom shapes import Options, Parcel, Point\n"
+    for texts in (
+        {"shop.py": TYPES + guard},
+        {"shop.py": imports + guard, "shapes.py": TYPES},
+    ):
+        found = await _contradicted(make_project, context, texts)
+        assert bool(found.still_passed) is false, texts
+
+
+PRICES = "def total(items: list[float]) -> float:\n    return sum(items)\n"
+RECEIPT = """\
+from prices import total
+
+def receipt(items: list[float]) -> str:
+    return "total: " + total(items)
+"""
+KEPT = """\
+from collections.abc import Callable
+from typing import Any
+
+def kept(function: Callable[..., object]) -> Callable[..., Any]:
+    return function
+
+@kept
+"""
+
+
+@pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {"prices.py": KEPT + PRICES},
+        {"prices.py": KEPT.replace("[..., object]", "").replace("[..., Any]", "") + PRICES},
+        *(
+            {"shop.py": RECEIPT.replace("from prices import total\n", f"import prices\n{text}\n")}
+            for text in (
+                "total = getattr(prices, 'total')",
+                "import operator\ntotal = operator.attrgetter('total')(prices)",
+                "import argparse\ntotal = argparse.Namespace(total=prices.total).total",
+            )
+        ),
+    ],
+)
+async def test_a_type_that_became_any_by_a_detour_is_told(make_project, context, fixed) -> None:
+    wrong = {"shop.py": RECEIPT, "prices.py": PRICES}
+    found = await _contradicted(make_project, context, fixed, wrong)
+    assert list(found.still_passed) == ["shop.py"]
+    assert "a type there became `Any`" in found.reason
+
+
+@pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    ("wrong", "old", "new"),
+    [
+        # The type is another one, or is written as `Any`, which the audit reports.
+        (
+            {"shop.py": RECEIPT, "prices.py": PRICES},
+            "-> float:\n    return sum",
+            "-> str:\n    return str",
+        ),
+        ({"shop.py": RECEIPT, "prices.py": PRICES}, "-> float:", "-> 'typing.Any':"),
+        # It was `Any` before, or there was none.
+        (
+            {"shop.py": "import json\nx = json.loads('1') if id(0) else None\nx.a()\n"},
+            "x.a()",
+            "assert x\nx.a()",
+        ),
+        (
+            {"shop.py": "class A:\n    x = None\n    def f(self):\n        return self.x.y\n"},
+            "x = None",
+            "x: 'typing.Any' = None",
+        ),
+        # The line stands twice; the other one was always so.
+        (
+            {
+                "shop.py": "import json\ndef f(x: str) -> int:\n    return x['a']\n"
+                "def g(text: str) -> int:\n    x = json.loads(text)\n    return x['a']\n"
+            },
+            "x: str",
+            "x: dict[str, int]",
+        ),
+        # Another value.
+        (
+            {"shop.py": "import json\ndef f(text: str) -> int:\n    x = text\n    return x['a']\n"},
+            "x = text",
+            "x = json.loads(text)",
+        ),
+    ],
+)
+async def test_an_honest_any_is_left_alone(make_project, context, wrong, old, new) -> None:
+    fixed = {
+        name: "import typing\n" + text.replace(old, new)
+        for name, text in wrong.items()
+        if old in text
+    }
+    found = await _contradicted(make_project, context, fixed, wrong)
+    assert "shop.py" in found.tried
+    assert not found.still_passed
+
+
+def test_types_are_told_before_the_statement_and_exposed_nowhere() -> None:
+    text = "if a:\n    b\nelif f'é{c.d}':\n    pass\n"
+    error = Range(start=Position(line=2, character=11), end=Position(line=2, character=12))
+    probes = Probes(text, 1, {7: error})
+    told = "reveal_type((7, 0, c.d))\nreveal_type((7, 1, c))\nif a:"
+    assert told in probes.probed
+    assert "7" not in probes.exposed(list(probes.places.values())).text
+
+
+def test_errors_are_found_where_their_line_stands_now() -> None:
+    errors = [Range(start=Position(line=line, character=1)) for line in (0, 1, 2)]
+    found = standing("a\nb\na\n", "\na\nc\na\n", errors)
+    assert [(each.before.start.line, each.now.start.line) for each in found] == [(0, 1), (2, 3)]
 
 
 def test_only_guards_of_one_argument_are_called() -> None:

@@ -2,7 +2,7 @@
 
 pyright believes what `TypeGuard[str]` promises. So a guard that the run wrote is called, by itself
 and in a process of its own, with values of several types.
-A guard that needs more than builtins and the standard library is not called.
+A guard that needs more than builtins, imports and the classes of its module is not called.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Sequence
+from textwrap import indent
 
 from .python_source import last_name, parse
 
@@ -23,7 +24,7 @@ VALUES = [0, 1, -2, 1.5, True, "", "a", "1", b"", b"a", None, (), (1,), [], [1],
 def plain(annotation, names):
     found = eval(annotation, names)
     if found is typing.Any or found is object:
-        return object
+        return (object,)
     parts = typing.get_args(found) if typing.get_origin(found) in UNIONS else (found,)
     kinds = [type(None) if each is None else typing.get_origin(each) or each for each in parts]
     if not all(isinstance(each, type) for each in kinds):
@@ -32,18 +33,29 @@ def plain(annotation, names):
     kinds += [int] if float in kinds or complex in kinds else []
     return tuple([*kinds, float] if complex in kinds else kinds)
 
+def is_of(value, kinds):
+    return any(
+        isinstance(value, dict)
+        # A name in a string, `from __future__ import annotations` say, is not seen by `typing`.
+        and all(key in value or "NotRequired" in str(kind.__annotations__[key])
+                for key in kind.__required_keys__)
+        if hasattr(kind, "__required_keys__") else isinstance(value, kind)
+        for kind in kinds
+    )
+
 report, sys.stdout = sys.stdout, sys.stderr  # a guard may print
+sys.path[:0] = [".", "src"]  # of the project, which are not there in isolated mode
 UNIONS = {typing.Union, type(int | str)} if sys.version_info >= (3, 10) else {typing.Union}
-for name, source, given, promised in json.loads(sys.argv[1]):
+for name, source, given, promised, needed in json.loads(sys.argv[1]):
     names = {"typing": typing, **vars(typing)}
     try:
+        exec(needed + source, names)
         takes, kinds = plain(given, names), plain(promised, names)
-        exec(source, names)
-    except Exception:
+    except BaseException:
         continue
     for value in VALUES:
         try:
-            if isinstance(value, takes) and not isinstance(value, kinds) and names[name](value):
+            if is_of(value, takes) and not is_of(value, kinds) and names[name](value):
                 print(json.dumps(name), file=report)
                 break
         except BaseException:
@@ -52,20 +64,22 @@ for name, source, given, promised in json.loads(sys.argv[1]):
 
 
 def guards_in(text: str) -> dict[str, list[str]]:
-    """The guards of a file with one argument, by name: source, argument's and promised type.
+    """The guards of a file with one argument, by name.
+
+    Each has its source, the argument's and the promised type, and the module's imports and classes.
 
     Example:
         >>> text = "def is_text(v: object) -> TypeGuard[str]:\\n    return bool(v)\\n"
-        >>> guards_in(text)["is_text"][1:]
+        >>> guards_in(text)["is_text"][1:3]
         ['object', 'str']
     """
     tree = parse(text)
-    imports = [
-        node
+    needed = "".join(
+        f"try:\n{indent(ast.unparse(node), '    ')}\nexcept BaseException: pass\n"
         for node in tree.body
-        if isinstance(node, ast.Import)
+        if isinstance(node, (ast.Import, ast.ClassDef))
         or (isinstance(node, ast.ImportFrom) and not node.level and node.module != "__future__")
-    ]
+    )
     found: dict[str, list[str]] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef) or not isinstance(node.returns, ast.Subscript):
@@ -74,12 +88,13 @@ def guards_in(text: str) -> dict[str, list[str]]:
         if last_name(node.returns.value) in _GUARDS and len(arguments) == 1:
             annotation = arguments[0].annotation
             given = "object" if annotation is None else ast.unparse(annotation)
-            found[node.name] = [_source(node, imports), given, ast.unparse(node.returns.slice)]
+            promised = ast.unparse(node.returns.slice)
+            found[node.name] = [_source(node), given, promised, needed]
     return found
 
 
-def _source(node: ast.FunctionDef, imports: Sequence[ast.stmt]) -> str:
-    """A guard as a function of one argument that needs nothing of its module but imports."""
+def _source(node: ast.FunctionDef) -> str:
+    """A guard as a function of one argument."""
     arguments = [ast.arg(each.arg) for each in node.args.args if each.arg not in ("self", "cls")]
     plain = ast.FunctionDef(
         name=node.name,
@@ -87,8 +102,7 @@ def _source(node: ast.FunctionDef, imports: Sequence[ast.stmt]) -> str:
         body=node.body,
         decorator_list=[],
     )
-    tried = [f"try:\n    {ast.unparse(each)}\nexcept Exception: pass" for each in imports]
-    return "\n".join([*tried, ast.unparse(ast.fix_missing_locations(plain))])
+    return ast.unparse(ast.fix_missing_locations(plain))
 
 
 def as_argument(guards: Sequence[tuple[str, Sequence[str]]]) -> str:

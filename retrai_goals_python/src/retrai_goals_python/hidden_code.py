@@ -8,11 +8,14 @@ hold or not, so that pyright says what is wrong there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import cast
 
+from .pyright_output import Range
 from .type_excuses import IGNORES, comments_in
 
 NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -73,6 +76,8 @@ class Probes:
     Args:
         text: of the file.
         first: the number of its first place.
+        errors: where errors were, by number. What stands there tells its type, as
+            `reveal_type((NUMBER, N, EXPRESSION))`.
 
     Attributes:
         places: by number.
@@ -82,7 +87,7 @@ class Probes:
         SyntaxError, ValueError, RecursionError, MemoryError: it is no Python, or nested too deep.
     """
 
-    def __init__(self, text: str, first: int) -> None:
+    def __init__(self, text: str, first: int, errors: Mapping[int, Range] | None = None) -> None:
         self.places: dict[int, Place] = {}
         self._next = first
         self._tree, self._lines = ast.parse(text), text.split("\n")
@@ -94,8 +99,13 @@ class Probes:
             for node in ast.walk(self._tree)
             if isinstance(node, ast.stmt) and not ignores.isdisjoint(_own_lines(node))
         }
+        self._told: defaultdict[ast.stmt, list[ast.Expr]] = defaultdict(list)
+        for number, error in (errors or {}).items():
+            self._tell(number, error)
         self._block(self._tree.body, None, ())
         self.probed = self._written()
+        for told in chain.from_iterable(self._told.values()):
+            told.value = ast.Constant(...)
 
     def hidden(self, reached: Collection[int]) -> list[Place]:
         """What is not reached although that before it is, and has code of its own."""
@@ -139,6 +149,34 @@ class Probes:
     def _written(self) -> str:
         return "\n".join([*self._head, ast.unparse(self._tree)])
 
+    def _tell(self, number: int, error: Range) -> None:
+        """Have the types at an error told: of the smallest expression around it, and its parts."""
+        start, end = (
+            (at.line, len("".join(self._lines[at.line : at.line + 1])[: at.character].encode()))
+            for at in (error.start, error.end)
+        )
+        outermost = [node for node in self._tree.body if _start(node) <= start <= _end(node)]
+        around = [
+            node
+            for node in chain.from_iterable(map(ast.walk, outermost))
+            if isinstance(node, (ast.stmt, ast.expr))
+            and _start(node) <= start
+            and end <= _end(node)
+        ]
+        statements = [node for node in around if isinstance(node, ast.stmt)]
+        elifs = {branch for statement in statements for branch in _branches(statement)[1:]}
+        inner = max(around, key=_narrowness, default=None)
+        if not isinstance(inner, (ast.expr, ast.AugAssign)):
+            return
+        before = [statement for statement in statements if statement not in elifs][-1]
+        parts = [inner, *ast.iter_child_nodes(inner)]
+        self._told[before] += [
+            ast.Expr(_reveal(ast.Tuple([ast.Constant(number), ast.Constant(n), part], ast.Load())))
+            for n, part in enumerate(parts)
+            if isinstance(part, ast.expr)
+            and not isinstance(part, (ast.Starred, ast.Slice, ast.FormattedValue))
+        ]
+
     def _block(self, body: list[ast.stmt], before: int | None, exposing: Sequence[_Change]) -> None:
         """Put a probe before each statement of a block, and of those within it."""
         statements = [*body]
@@ -151,7 +189,7 @@ class Probes:
                 conditions = _conditions(statement)
                 self._inside(statement, before, conditions)
                 exposing = conditions or _leaving_out(statement, body)
-            body.append(statement)
+            body += [*self._told.get(statement, ()), statement]
 
     def _new(self, place: Place) -> int:
         number, self._next = self._next, self._next + 1
@@ -200,7 +238,16 @@ class Probes:
 
 
 def _probe(number: int) -> ast.expr:
-    return ast.Call(ast.Name("reveal_type", ast.Load()), [ast.Constant(number)], [])
+    return _reveal(ast.Constant(number))
+
+
+def _reveal(value: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name("reveal_type", ast.Load()), [value], [])
+
+
+def _narrowness(node: ast.stmt | ast.expr) -> tuple[Position, int, int, bool]:
+    line, column = _end(node)
+    return _start(node), -line, -column, isinstance(node, ast.expr)
 
 
 def _must_be_first(statement: ast.stmt) -> bool:

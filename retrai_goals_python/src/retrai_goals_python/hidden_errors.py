@@ -1,4 +1,4 @@
-"""Type errors that are still there and that pyright does not come to any more.
+"""Type errors that are still there and that pyright does not come to, or see, any more.
 
 Only errors of the rules that failed when the run began count, and only in files that have changed
 since, or that had errors: code that cannot be reached, and has just those, was hidden and not
@@ -8,19 +8,31 @@ corrected.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from retrai_goal_support import SavedModel, text_of
 
 from .false_type_guards import guards_in
 from .hidden_code import NOT_PARSED, Exposed, Place, Probes
-from .pyright_output import Diagnostic, PyrightReport, relative_path
-from .python_source import read_bytes, read_files, write_files
+from .lost_types import (
+    Standing,
+    Types,
+    are_any,
+    became_any,
+    changed_names,
+    names_around,
+    names_in,
+    standing,
+    types_in,
+)
+from .pyright_output import Diagnostic, PyrightReport, Range, relative_path
+from .python_source import read_files, write_files
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -32,16 +44,12 @@ class FirstErrors(SavedModel):
     """What pyright found when the run began.
 
     Attributes:
-        rules: of the errors.
-        failed: the files with errors.
-        digests: SHA-256 of each checked file.
-        guards: the source of each type guard, by name.
+        errors: of each file with some.
+        texts: of the checked files.
     """
 
-    rules: list[str]
-    failed: list[str]
-    digests: dict[str, str]
-    guards: dict[str, str]
+    errors: dict[str, list[Diagnostic]]
+    texts: dict[str, str]
 
     @classmethod
     def of(cls, folder: Path, bad: Sequence[Diagnostic], names: Sequence[str]) -> FirstErrors:
@@ -52,24 +60,41 @@ class FirstErrors(SavedModel):
             bad: the errors that it found.
             names: of the checked files.
         """
-        return cls(
-            rules=sorted({found.rule for found in bad}),
-            failed=sorted({relative_path(found.file, folder) for found in bad}),
-            digests={name: _digest(folder / name) for name in names},
-            guards={
-                guard: parts[0]
-                for name in names
-                for guard, parts in guards_in(text_of(folder / name)).items()
-            },
-        )
+        errors: dict[str, list[Diagnostic]] = {}
+        for found in bad:
+            errors.setdefault(relative_path(found.file, folder), []).append(found)
+        return cls(errors=errors, texts={name: text_of(folder / name) for name in names})
+
+    @property
+    def rules(self) -> set[str]:
+        """Those of the errors."""
+        return {found.rule for each in self.errors.values() for found in each}
+
+    def guards(self) -> dict[str, list[str]]:
+        """The type guards, as `guards_in` gives them."""
+        return {n: parts for text in self.texts.values() for n, parts in guards_in(text).items()}
 
     def suspects(self, folder: Path, names: Sequence[str]) -> list[str]:
         """The files that had errors, and those that are not as they were."""
         return [
             name
             for name in names
-            if name in self.failed or self.digests.get(name) != _digest(folder / name)
+            if name in self.errors or self.texts.get(name) != text_of(folder / name)
         ][:MAX_FILES]
+
+    def standing(self, texts: Mapping[str, str]) -> dict[str, dict[int, Standing]]:
+        """The errors whose lines stand as they were in files, by number."""
+        number = count()
+        return {
+            name: {
+                next(number): each
+                for each in standing(
+                    self.texts[name], text, [found.range for found in self.errors[name]]
+                )
+            }
+            for name, text in texts.items()
+            if name in self.errors and name in self.texts
+        }
 
 
 @dataclass(frozen=True)
@@ -80,20 +105,24 @@ class HiddenErrors:
         folder: a copy of the project; its files are changed and brought back.
         check: what pyright says of some files there; None where it says nothing.
         counts: whether a diagnostic is an error.
+        first: what was found when the run began.
     """
 
     folder: Path
     check: Callable[[Sequence[str]], Awaitable[PyrightReport | None]]
     counts: Callable[[Diagnostic], bool]
+    first: FirstErrors
 
-    async def find(self, names: Sequence[str], rules: Sequence[str]) -> dict[str, str]:
-        """The first hidden error of each file, as `LINE: MESSAGE`.
+    async def find(self, names: Sequence[str]) -> dict[str, str]:
+        """Why the first error of each file is not corrected, in a line.
 
         Args:
             names: the files.
-            rules: those of the errors that count.
         """
-        probes = await asyncio.to_thread(self._probes, names)
+        texts = await asyncio.to_thread(self._texts, names)
+        errors = await asyncio.to_thread(self.first.standing, texts)
+        now = {name: {n: each.now for n, each in some.items()} for name, some in errors.items()}
+        probes = await asyncio.to_thread(_probes, texts, now)
         report = await self._said({name: each.probed for name, each in probes.items()})
         if report is None:
             return {}
@@ -106,9 +135,10 @@ class HiddenErrors:
             if reached & each.places.keys() and (places := each.hidden(reached))
         }
         exposed = await asyncio.to_thread(_exposed, probes, hidden)
-        report = await self._said({name: each.text for name, each in exposed.items()})
+        other = await self._said({name: each.text for name, each in exposed.items()})
+        rules = self.first.rules
         found: dict[str, str] = {}
-        for each in report.general_diagnostics if report else ():
+        for each in other.general_diagnostics if other else ():
             name, at = relative_path(each.file, self.folder), each.range.start
             if (
                 name in exposed
@@ -117,34 +147,82 @@ class HiddenErrors:
                 and not _NEVER.search(each.message)
                 and (line := exposed[name].origin((at.line, at.character)))
             ):
-                found.setdefault(name, f"{line}: {' '.join(each.message.split())[:200]}")
+                what = f"{line}: {' '.join(each.message.split())[:200]}"
+                found.setdefault(name, f"pyright does not reach {name}:{what}")
+        return found or await self._became_any(texts, errors, types_in(report))
+
+    async def _became_any(
+        self, texts: Mapping[str, str], errors: Mapping[str, Mapping[int, Standing]], now: Types
+    ) -> dict[str, str]:
+        """The first error of each file that is gone because a type became `Any`, in a line."""
+        suspects = await asyncio.to_thread(self._suspects, texts, errors, are_any(now))
+        if not suspects:
+            return {}
+        # The project as it was, as far as it is checked.
+        known = {
+            name: text for name, text in self.first.texts.items() if (self.folder / name).is_file()
+        }
+        before = {
+            name: {n: place.before for n, place in some.items()} for name, some in suspects.items()
+        }
+        probes = await asyncio.to_thread(_probes, {name: known[name] for name in before}, before)
+        probed = {name: each.probed for name, each in probes.items()}
+        lost = became_any(types_in(await self._said({**known, **probed}, probed)), now)
+        return {
+            name: f"{name}:{places[0].now.start.line + 1} had an error, "
+            "and is no better now: a type there became `Any`"
+            for name, some in suspects.items()
+            if (places := [place for number, place in some.items() if number in lost])
+        }
+
+    def _suspects(
+        self,
+        texts: Mapping[str, str],
+        errors: Mapping[str, Mapping[int, Standing]],
+        numbers: Collection[int],
+    ) -> dict[str, dict[int, Standing]]:
+        """Those of some errors, by file, around which no name is written otherwise than before."""
+        changed = {n: changed_names(self.first.texts.get(n, ""), text) for n, text in texts.items()}
+        retyped = {name for each in changed.values() for name in each["type"]}
+        found: defaultdict[str, dict[int, Standing]] = defaultdict(dict)
+        for file, some in errors.items():
+            if retyped.isdisjoint(names_in(texts[file])):
+                for number in sorted(some.keys() & numbers):
+                    names = names_around(texts[file], some[number].now.start.line)
+                    if changed[file]["value"].isdisjoint(names):
+                        found[file][number] = some[number]
         return found
 
-    def _probes(self, names: Sequence[str]) -> dict[str, Probes]:
-        found: dict[str, Probes] = {}
-        first = 1
-        for name in names:
-            try:
-                text = (self.folder / name).read_bytes().decode("utf-8")
-                if len(text) > MAX_BYTES:
-                    continue
-                found[name] = Probes(text, first)
-            except (OSError, *NOT_PARSED):
-                continue
-            first += len(found[name].places)
-        return found
+    def _texts(self, names: Sequence[str]) -> dict[str, str]:
+        return {name: text_of(self.folder / name) for name in names}
 
-    async def _said(self, texts: Mapping[str, str]) -> PyrightReport | None:
-        """What pyright says of files with other texts."""
+    async def _said(
+        self, texts: Mapping[str, str], names: Collection[str] = ()
+    ) -> PyrightReport | None:
+        """What pyright says of files with other texts, or of some of them."""
         if not texts:
             return None
         other = {self.folder / name: text.encode() for name, text in texts.items()}
         known = await asyncio.to_thread(read_files, other)
         await asyncio.to_thread(write_files, other)
         try:
-            return await self.check(sorted(texts))
+            return await self.check(sorted(names or texts))
         finally:
             await asyncio.to_thread(write_files, known)
+
+
+def _probes(
+    texts: Mapping[str, str], errors: Mapping[str, Mapping[int, Range]]
+) -> dict[str, Probes]:
+    found: dict[str, Probes] = {}
+    first = 1
+    for name, text in texts.items():
+        if len(text) > MAX_BYTES:
+            continue
+        with suppress(*NOT_PARSED):
+            found[name] = Probes(text, first, errors.get(name))
+            first += len(found[name].places)
+    return found
 
 
 def _exposed(
@@ -156,7 +234,3 @@ def _exposed(
         with suppress(*NOT_PARSED):
             found[name] = probes[name].exposed(places)
     return found
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(read_bytes(path)).hexdigest()

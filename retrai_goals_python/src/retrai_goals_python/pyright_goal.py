@@ -145,28 +145,27 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         folder = copy / self.options.path
         names = checked_files(folder, self.options.targets)
         names = await asyncio.to_thread(first.suspects, folder, names)
-        hidden = HiddenErrors(folder, lambda some: self._report(folder, some), self._counts)
-        found = await hidden.find(names, first.rules)
+        hidden = HiddenErrors(folder, lambda some: self._report(folder, some), self._counts, first)
+        found = await hidden.find(names)
         if found:
-            name, said = next(iter(found.items()))
-            what = f"pyright does not reach {name}:{said}"
-            return Contradiction(list(found), list(found), what)
+            return Contradiction(list(found), list(found), next(iter(found.values())))
+        guards = await asyncio.to_thread(first.guards)
         for name in names:
-            if guard := await self._false_guard(folder / name, first.guards):
+            if guard := await self._false_guard(folder, name, guards):
                 what = f"{name}: {guard} accepts values that are not of the promised type"
                 return Contradiction([name], [name], what)
         return Contradiction(names)
 
-    async def _false_guard(self, path: Path, known: Mapping[str, str]) -> str:
+    async def _false_guard(self, folder: Path, name: str, known: Mapping[str, list[str]]) -> str:
         """The name of a new type guard that accepts other values; empty where none does."""
-        text = await asyncio.to_thread(path.read_text, "utf-8", "replace")
-        new = [(n, parts) for n, parts in guards_in(text).items() if known.get(n) != parts[0]]
+        text = await asyncio.to_thread((folder / name).read_text, "utf-8", "replace")
+        new = [(n, each) for n, each in guards_in(text).items() if known.get(n, [])[:3] != each[:3]]
         if not new:
             return ""
         done = await self.context.sandbox.run(
             [self.context.python, "-I", "-c", CALLER, as_argument(new)],
             timeout_s=GUARDS_TIMEOUT_S,
-            cwd=path.parent,
+            cwd=folder,
         )
         return done.stdout.strip().partition("\n")[0].strip('"')
 

@@ -28,9 +28,16 @@ class Position(_Part):
 
 
 class Range(_Part):
-    """Where a diagnostic begins."""
+    """Where a diagnostic begins and ends."""
 
     start: Position = Position(line=0, character=0)
+    end: Position = Position(line=0, character=0)
+
+    def moved(self, lines: int) -> Range:
+        """The same, some lines further down."""
+        ends = (self.start, self.end)
+        start, end = (Position(line=at.line + lines, character=at.character) for at in ends)
+        return Range(start=start, end=end)
 
 
 class Diagnostic(_Part):

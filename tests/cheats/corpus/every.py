@@ -122,6 +122,7 @@ HONEST = _marked(
         *more_honest.MORE_HONEST,
         *node_odd.HONEST,
         *check_honest.HONEST,
+        *type_cheats.HONEST,
         *attack_honest.ATTACK_HONEST,
         *rough_honest.HONEST,
         *other_domains.HONEST,

@@ -1,0 +1,128 @@
+"""Errors that are gone because a type became `Any`, with which pyright lets everything be done.
+
+A place that had an error when the run began, and whose line stands as it was, is asked for its
+types. Where one of them is `Any` now, the old files are asked too. What had no type of its own
+before (`object`, `None`, partly `Any`) does not count. Nor does it where names have another written
+type now, which the audit reports if it became `Any`, or get another value: what a file of JSON
+holds, say.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from .pyright_output import PyrightReport, Range
+from .python_source import last_name, parse
+
+_REVEALED = re.compile(r'Type of "\((\d+), (\d+), .*" is "tuple\[[^,]+, [^,]+, (.*)\]"', re.DOTALL)
+_ANY = ("Any", "Unknown")
+_NO_TYPE = re.compile(r".*\b(?:Any|Unknown|object)\b.*|None", re.DOTALL)
+_NAME = re.compile(r"\w+")
+_DETOUR = re.compile(
+    r"\b(?:getattr|\w+getter|methodcaller|reduce|eval|import_module|Namespace|vars|globals|cast)\("
+)
+Types = Mapping[tuple[int, int], str]
+"""By the number of a place, and of an expression there."""
+
+
+class Standing(NamedTuple):
+    """Where an error was whose line stands as it was: when the run began, and now."""
+
+    before: Range
+    now: Range
+
+
+def standing(before: str, now: str, errors: Sequence[Range]) -> Iterator[Standing]:
+    """The errors of a file whose lines stand there as often as before.
+
+    Args:
+        before, now: the file.
+        errors: where they were.
+    """
+    old, new = before.split("\n"), now.split("\n")
+    for error in errors:
+        number = error.start.line
+        same = [at for at, line in enumerate(new) if [line] == old[number : number + 1]]
+        if same and len(same) == old.count(old[number]):
+            at = same[old[:number].count(old[number])]
+            yield Standing(error, error.moved(at - number))
+
+
+def types_in(report: PyrightReport | None) -> Types:
+    """What `Probes` made pyright reveal at places."""
+    found = report.general_diagnostics if report else ()
+    said = (_REVEALED.fullmatch(each.message) for each in found)
+    return {(int(match[1]), int(match[2])): match[3] for match in said if match}
+
+
+def became_any(before: Types, now: Types) -> set[int]:
+    """The places where an expression is `Any` that had a type before."""
+    return {
+        key[0]
+        for key, said in now.items()
+        if said in _ANY and not _NO_TYPE.fullmatch(before.get(key, "None"))
+    }
+
+
+def are_any(now: Types) -> set[int]:
+    """The places where an expression is `Any`."""
+    return {place for (place, _), said in now.items() if said in _ANY}
+
+
+def changed_names(before: str, now: str) -> dict[str, set[str]]:
+    """Names of a file that are written otherwise than before: their types, and what they are.
+
+    Example:
+        >>> now = "a: Any = 1\\nd = f = json.loads(t)\\ndef g(): ...\\nb: Any = 2"
+        >>> found = changed_names("a = f = 1\\nd = t\\ndef g() -> int: ...", now)
+        >>> {kind: sorted(names) for kind, names in found.items()}
+        {'type': ['a', 'g'], 'value': ['d', 'f']}
+    """
+    old, new = _names(before), _names(now)
+    found: dict[str, set[str]] = {"type": set(), "value": set()}
+    for key in old.keys() & new.keys():
+        if new[key] - old[key]:
+            found["value" if key[0] == "value" else "type"].add(key[1])
+    return found
+
+
+def names_around(text: str, line: int) -> set[str]:
+    """The names in the outermost statement of a file at a line, from 0."""
+    for node in parse(text).body:
+        if node.lineno <= line + 1 <= (node.end_lineno or 0):
+            return names_in(ast.unparse(node))
+    return set()
+
+
+def names_in(text: str) -> set[str]:
+    """All words of a text."""
+    return set(_NAME.findall(text))
+
+
+def _names(text: str) -> Mapping[tuple[str, str], set[str]]:
+    found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for node in ast.walk(parse(text)):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                found["def", node.name].add(_text(node.returns))
+            case ast.arg():
+                found["arg", node.arg].add(_text(node.annotation))
+            case ast.AnnAssign():
+                found["type", last_name(node.target)].add(_text(node.annotation))
+            case ast.Assign():
+                value = ast.unparse(node.value)
+                for name in map(last_name, node.targets):
+                    found["type", name].add("")
+                    if not _DETOUR.search(value):
+                        found["value", name].add(value)
+            case _:
+                pass
+    return found
+
+
+def _text(annotation: ast.expr | None) -> str:
+    return ast.unparse(annotation) if annotation else ""
