@@ -26,7 +26,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 def write_database(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "shop.db")) as connection:
         connection.execute("CREATE TABLE numbers (n INTEGER)")
-        connection.executemany("INSERT INTO numbers VALUES (?)", [(n,) for n in range(50)])
+        connection.executemany("INSERT INTO numbers VALUES (?)", [(n,) for n in range(80)])
         connection.commit()
 
 
