@@ -13,7 +13,7 @@ from retrai_core import Suspicion
 
 from .folders import text_of
 
-Sign = Literal["", "unchanged", "unproven"]
+Sign = Literal["", "unchanged", "unknown", "unproven"]
 """As of `Suspicion.sign`."""
 _SHOWN = 120
 _HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")

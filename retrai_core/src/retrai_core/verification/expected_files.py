@@ -118,7 +118,8 @@ def changed_output(text: str) -> str:
     with suppress(ValueError, RecursionError):
         document: Any = json.loads(text)
         if isinstance(document, dict | list):
-            other = json.dumps(_other_values(cast("object", document)), **_style_of(text, document))
+            document = cast("object", document)
+            other = json.dumps(_other_values(document), **_style_of(text, document))
             return other + "\n" * text.endswith("\n")
     first, *rest = text.split("\n")
     is_heading = any(line.strip() for line in rest)
