@@ -25,7 +25,8 @@ const retraiRecorder = (report, cases, expectation) => {
     const given = expectation === undefined ? undefined : prototypeOf(expectation(0));
     return { 'the matchers of expect': matchers, 'what expect gives': given === Object.prototype ? undefined : given };
   };
-  builtin('worker_threads'); // node replaces process.chdir when it loads them
+  // Node replaces process.chdir when it loads them.
+  builtin('worker_threads');
   const judges = { assert, 'assert.strict': assert.strict, JSON, ...shapes() };
   const others = {
     Reflect, Math, globalThis, util, fs, process, performance: globalThis.performance,
