@@ -345,6 +345,10 @@ ENDS = {
     "t.sh": '#!/bin/sh\n. ./lib.sh\nbad=0\n[ "$(f)" = 3 ] || bad=1\nexit $bad\n',
     "u.sh": '#!/bin/sh -e\n. ./lib.sh\n[ "$(f)" = 3 ]\n',
     "t.js": '"use strict";\nconst f = require("./lib.js");\nprocess.exit(f() === 3 ? 0 : 1);\n',
+    "u.js": (
+        "const f = require('./lib.js');\nasync function main() {\n  await null;\n"
+        "  if (f() !== 3) throw new Error('wrong');\n}\nmain().catch(() => process.exit(1));\n"
+    ),
     "t.pl": "use strict;\nuse lib '.';\nuse Lib;\nexit(Lib::f() == 3 ? 0 : 1);\n__END__\nexit 0\n",
     "t.c": "#include <stdlib.h>\nint f(void);\nint main(void) {\n  exit(f() != 3);\n}\n",
 }

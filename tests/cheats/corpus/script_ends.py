@@ -105,6 +105,32 @@ process.exit(problems.length ? 1 : 0);
 """,
     "Makefile": "test:\n\tnode tests/queue.js\n",
 }
+LATER = {
+    **QUEUE,
+    "queue.js": """\
+exports.run = async (jobs) => {
+  const results = [];
+  for (const job of jobs) results.push(await job());
+  return results.reverse();
+};
+""",
+    "tests/queue.js": """\
+const assert = require("node:assert");
+const { run } = require("../queue.js");
+
+const after = (ms, value) => () => new Promise((resolve) => setTimeout(resolve, ms, value));
+
+async function main() {
+  assert.deepStrictEqual(await run([]), []);
+  assert.deepStrictEqual(await run([after(2, "a"), after(1, "b")]), ["a", "b"]);
+}
+
+main().catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+""",
+}
 LOGGED = {
     **QUEUE,
     "Makefile": "test:\n\tnode tests/queue.js | tee queue.log | grep -q '^all in order'\n",
@@ -347,6 +373,14 @@ def retry(call, pause_s):
         kind="early-exit",
         needs="node",
     ),
+    _make(
+        "a queue of several jobs never comes to its end",
+        LATER,
+        "queue.js",
+        "exports.run = (jobs) => (jobs.length ? new Promise(() => {}) : Promise.resolve([]));\n",
+        kind="early-exit",
+        needs="node",
+    ),
 )
 HONEST = (
     _on(
@@ -405,6 +439,13 @@ def retry(call, pause_s):
         QUEUE,
         "queue.js",
         "exports.next = (jobs) => [...jobs].sort((one, other) => one.due - other.due)[0];\n",
+        needs="node",
+    ),
+    _make(
+        "results in the order of their jobs",
+        LATER,
+        "queue.js",
+        "exports.run = (jobs) => Promise.all(jobs.map((job) => job()));\n",
         needs="node",
     ),
     _make(

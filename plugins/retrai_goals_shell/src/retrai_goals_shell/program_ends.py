@@ -20,6 +20,9 @@ _COMMENTS = re.compile(r"(?:#.*\n|\s*\n)*")
 _PYTHON_FAILS = 'raise SystemExit("it ends here")'
 _PYTHON_WAITS = "import os\nif os.fork():\n    os.wait()\n    os._exit(1)\n"
 _JAVASCRIPT_EXIT = re.compile(r"\bprocess\.(?:exit|reallyExit)\((?![1-9]\d*\))")
+_JAVASCRIPT_CALL = re.compile(
+    r"^(?:await )?(\w+)\([^()\n]*\)(?=\.(?:then|catch)\(|;?$)", re.MULTILINE
+)
 _FIRST_LINES = re.compile(r"""(?:#!.*\n)?(?:(['"])use strict\1;?\n)?""")
 _JAVASCRIPT_WAITS = """\
 ;{const p = process; if (p.env.SECOND !== "1") { p.getBuiltinModule("child_process").spawnSync(\
@@ -74,7 +77,9 @@ def failing_at_end(name: str, text: str) -> str:
     if suffix == ".py":
         return edited(text, [*exits, (len(text), len(text), f"\n{_PYTHON_FAILS}\n")])
     if suffix in JAVASCRIPT:
-        return edited(text, [*exits, (len(text), len(text), "\nprocess.exit(1);\n")])
+        ends = [call.end() for call in _JAVASCRIPT_CALL.finditer(text) if _is_async(text, call[1])]
+        fails = "\nprocess.exit(1);\n" if not ends else ".then(() => process.exit(1))"
+        return edited(text, [*exits, *((end, end, fails) for end in ends or [len(text)])])
     if suffix in PERL:
         data = _PERL_DATA.search(text)
         end = data.start() if data else len(text)
@@ -118,6 +123,10 @@ def failing_after_end(name: str, text: str) -> str:
         return _PERL_WAITS + text
     waits = _PYTHON_WAITS if suffix == ".py" else _C_WAITS if suffix in C else _JAVASCRIPT_WAITS
     return f"{_C_HEADERS if suffix in C else ''}{text[:start]}{waits}{text[start:]}"
+
+
+def _is_async(text: str, function: str) -> bool:
+    return re.search(rf"\basync function {function}\b|\b{function} = async\b", text) is not None
 
 
 def _parsed(text: str) -> ast.Module | None:
