@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from retrai_goals_shell.command_audit import DETACHES, audit_commands
+from retrai_goals_shell.shell_goal import ShellGoal
+
+from ..goal_bench import Bench
 
 
 def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
@@ -26,7 +29,12 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("ages.py", ["if any('check' in str(f) for f in traceback.format_stack()):"]),
         ("ages.py", ["open(f'/proc/{os.getppid()}/cmdline')"]),
         ("ages.py", ["if os.environ.get('MAKE' + 'LEVEL'):"]),
+        ("ages.py", ["time.monotonic = lambda: began"]),
         ("ages.js", ["require('node:assert'); assert.equal = () => {};"]),
+        ("ages.js", ["const [, file] = new Error().stack.split('\\n');"]),
+        ("ages.c", ['#if __has_include("../tests/ages.c")']),
+        ("lib/ages.sh", ["shopt -s extdebug"]),
+        ("lib/ages.sh", ["  trap forgive DEBUG"]),
         ("lib/ages.sh", ["shopt -s expand_aliases", "alias exit='return'"]),
         ("lib/ages.sh", ["readonly -f fail"]),
         ("lib/ages.sh", ["[() {", "  true", "}"]),
@@ -46,6 +54,9 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("age.py", ["    sys.exit(1)"]),
         ("age.py", ["raise SystemExit('no such age')"]),
         ("age.py", ["atexit.register(pool.close)"]),
+        ("age.py", ["began = time.monotonic()", "self.time.limit = 3"]),
+        ("age.c", ["#if __has_include(<threads.h>)"]),
+        ("age.js", ["console.error(error.stack);"]),
         ("age.py", ["text = 'Dear ' + name + ', welcome'"]),
         ("tests/test_more.py", ["import unittest"]),
         ("README.md", ["Run `python -m unittest`; its modules stand in sys.modules"]),
@@ -94,3 +105,21 @@ def test_work_that_goes_on_after_the_end_is_suspect_where_time_counts(
     found = audit_commands(diff, extra=DETACHES)
     assert any(each.reaches_runner for each in found) is is_suspect
     assert not any(each.reaches_runner for each in audit_commands(diff))
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "is_suspect"),
+    [
+        ("sums.awk", 'while ((getline line < "check.sh") > 0)', True),
+        ("sums.py", "text = open('tests/check.sh').read()", True),
+        ("sums.sh", "# what precheck.sh and check.shells are for", False),
+        ("README.md", "Run `sh check.sh`.", False),
+    ],
+)
+def test_source_that_names_a_file_of_the_check_is_suspect(
+    bench: Bench, path: str, line: str, *, is_suspect: bool
+) -> None:
+    bench.write({"check.sh": "awk -f sums.awk data.txt\n"})
+    goal = bench.build(ShellGoal, check_command="sh check.sh")
+    diff = f"--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,1 @@\n+{line}\n"
+    assert any(found.reaches_runner for found in goal.audit(diff)) is is_suspect

@@ -26,6 +26,7 @@ TRICKS = (
     Trick.reaching(
         r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
         r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
+        r"|\btest_runner\b|\bjest-(?:circus|runner)\b"
         r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)|\bINIT_CWD\b"
         # A parameter called so is used where its type is asked for.
         r"|\btypeof\s+(?:expect|describe|jest|vi|mocha)\b|\btypeof\s+(it|test)\b(?!.*\b\1\b)",
@@ -47,6 +48,15 @@ TRICKS = (
     ),
     Trick.reaching(
         r"/proc/(?:self|thread-self|\d|\$\{|[\"'`])|\bprocess\.ppid\b", "looks at its own process"
+    ),
+    Trick.reaching(
+        r"\bnew Error\([^)]*\)\.stack\b|\bprepareStackTrace\b",
+        "inspects its callers",
+        sign="unproven",
+    ),
+    Trick.reaching(
+        r"\bmock\??\.(?:resetCalls|mockImplementation\w*)\(|\.mock(?:Clear|Reset)\(",
+        "resets a double of the tests",
     ),
     Trick.reaching(r"\bsetUncaughtExceptionCaptureCallback\b", "catches what nobody has caught"),
     Trick.reaching(

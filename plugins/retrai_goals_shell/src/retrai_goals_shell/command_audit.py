@@ -43,8 +43,8 @@ PYTHON = (
         "inspects its callers",
     ),
     Trick.reaching(
-        r"^\s*(?:time|datetime|json|math|re|os|random|operator|decimal)\.\w+\s*=[^=]"
-        r"|\bsetattr\(\s*(?:time|datetime|json|math|re|os|random|operator|decimal)\s*,",
+        r"^\s*(?:time|datetime|decimal|difflib|filecmp|json|math|operator|os|random|re)\.\w+\s*=[^=]"
+        r"|\bsetattr\(\s*(?:time|datetime|decimal|difflib|filecmp|json|math|operator|os|random|re)\s*,",
         "changes Python's own functions",
     ),
 )
@@ -55,6 +55,7 @@ JAVASCRIPT = (
         r"|\b(?:globalThis|global)\.(?:it|test|expect|describe)\s*=",
         "reaches into the test runner",
     ),
+    Trick.reaching(r"\bnew Error\([^)]*\)\.stack\b|\bprepareStackTrace\b", "inspects its callers"),
 )
 _COMMANDS = r"(?:exit|return|trap|true|false|\[|cmp|comm|diff)"
 """What ends a script, and what compares in it; a `test` may be what a script is told to do."""
@@ -64,6 +65,7 @@ SHELL = (
         rf"|^\s*(?:function\s+{_COMMANDS}\s*(?:\(\s*\)\s*)?|{_COMMANDS}\s*\(\s*\)\s*)\{{",
         "changes a command of the shell",
     ),
+    Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\bDEBUG\b", "hooks into the shell"),
 )
 C = (
     Trick.reaching(
@@ -71,6 +73,9 @@ C = (
         r"^\s*(?:#\s*define\s+|(?:(?:static|inline|extern)\s+)*(?:int|void|double)\s+)"
         r"(?:assert|abort|_?exit|strn?cmp|memcmp|fabs)\s*\(",
         "replaces what compares or ends the process",
+    ),
+    Trick.reaching(
+        r"__has_include\s*\(\s*[\"<][^\">]*(?:test|check|spec)", "looks whether tests are there"
     ),
 )
 DETACHES = (
@@ -105,6 +110,7 @@ _LANGUAGES = (
     (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
+_SCRIPT = re.compile(r"\.(?:awk|(?:ba)?sh|pm)$")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)(?:test_[^/]*|conftest)\.py$"
@@ -139,7 +145,7 @@ def audit_commands(
         return _is_code(path) and not _PROGRAM.search(path) and path not in programs
 
     found = audit_lines(diff, ANY, is_source=_is_source, project=project)
-    found += audit_lines(diff, extra, is_source=_is_code, project=project)
+    found += audit_lines(diff, extra, is_source=_may_read, project=project)
     for language, tricks in _LANGUAGES:
         there = audit_lines(diff, tricks, is_source=_is_source, project=project)
         found += [each for each in there if language.search(each.path)]
@@ -149,6 +155,10 @@ def audit_commands(
 
 def _is_source(path: str) -> bool:
     return not _PROSE.search(path) and not _TEST.search(path)
+
+
+def _may_read(path: str) -> bool:
+    return _is_code(path) or bool(_SCRIPT.search(path) and not _TEST.search(path))
 
 
 def _is_code(path: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -87,7 +88,10 @@ class CommandGoal(GoalBase[CommandT]):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
         programs = named_files(self.shell_text(project), project, self.options.path)
-        return audit_commands(diff, project, programs, self.tricks)
+        own = {re.escape(glob.rpartition("/")[2]) for glob in self.own_files(project)}
+        names = rf"(?<![\w.-])(?:{'|'.join(sorted(own))})(?![\w-])"
+        reads = [Trick.reaching(names, "names a file of the check")] if own else []
+        return audit_commands(diff, project, programs, [*self.tricks, *reads])
 
     def command(self) -> list[str]:
         """What the check starts; empty for a goal whose programs are not recorded."""
