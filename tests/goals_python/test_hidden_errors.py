@@ -10,7 +10,7 @@ import pytest
 
 from retrai_goals_python.false_type_guards import guards_in
 from retrai_goals_python.hidden_code import Probes
-from retrai_goals_python.lost_types import standing
+from retrai_goals_python.lost_types import standing, without_types
 from retrai_goals_python.pyright_command import find_pyright
 from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions
 from retrai_goals_python.pyright_output import Position, Range
@@ -450,3 +450,19 @@ def test_probes_leave_a_text_that_can_be_read(text: str) -> None:
     ast.parse(exposed.text)
     assert exposed.ranges
     assert set(exposed.origins.values()) <= set(range(1, text.count("\n") + 1))
+
+
+@pytest.mark.parametrize(
+    ("now", "lost"),
+    [
+        ("def f(a, b: int) -> str:\n    return a\n", "1: f(a)"),
+        ("\ndef f(a, b):\n    return a\n", "2: f(a, b)"),
+        ("def f(a: str, b: int) -> str:\n    return a\n", ""),
+        ("def f(b: int):\n    return b\n", ""),
+        ("def g(a, b):\n    return a\n", ""),
+    ],
+)
+def test_a_function_with_an_error_keeps_the_types_of_its_parameters(now: str, lost: str) -> None:
+    before = "def f(a: int, b: int) -> str:\n    return a\ndef h(c: int): ...\n"
+    error = Range(start=Position(line=1, character=4))
+    assert without_types(before, now, [error]) == lost

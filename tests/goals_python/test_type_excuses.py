@@ -20,6 +20,7 @@ from retrai_goals_python.type_excuses import comments_in, count_excuses, excuses
         "class A:\n    def __getattr__(self, name: str) -> int: ...\n",
         "class A:\n    __getattribute__ = answer\n",
         "class A(typing.Any): ...\n",
+        "if TYPE_CHECKING:\n    def f() -> int: ...\nelse:\n    def f(): return None\n",
     ],
 )
 def test_each_way_to_look_away_counts_once(text: str) -> None:
@@ -33,6 +34,7 @@ def test_each_way_to_look_away_counts_once(text: str) -> None:
         "# pyright: reportCallIssue=true\n",
         "a = '# type: ignore'\n",
         "if TYPE_CHECKING:\n    from a import B\nelse:\n    B = object\n",
+        "if TYPE_CHECKING:\n    Base = list[int]\nelse:\n    Base = list\n",
         "if not TYPE_CHECKING:\n    def __getattr__(name): ...\n",
         "def f(: # broken\n",
     ],

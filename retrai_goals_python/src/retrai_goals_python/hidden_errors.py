@@ -30,6 +30,7 @@ from .lost_types import (
     names_in,
     standing,
     types_in,
+    without_types,
 )
 from .pyright_output import Diagnostic, PyrightReport, Range, relative_path
 from .python_source import read_files, write_files
@@ -149,6 +150,10 @@ class HiddenErrors:
             ):
                 what = f"{line}: {' '.join(each.message.split())[:200]}"
                 found.setdefault(name, f"pyright does not reach {name}:{what}")
+        for name, text in texts.items():
+            bad = [each.range for each in self.first.errors.get(name, ())]
+            if lost := without_types(self.first.texts.get(name, ""), text, bad):
+                found.setdefault(name, f"{name}:{lost} had an error, and has lost its types")
         return found or await self._became_any(texts, errors, types_in(report))
 
     async def _became_any(

@@ -13,7 +13,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from .pyright_output import PyrightReport, Range
 from .python_source import last_name, parse
@@ -50,6 +50,38 @@ def standing(before: str, now: str, errors: Sequence[Range]) -> Iterator[Standin
         if same and len(same) == old.count(old[number]):
             at = same[old[:number].count(old[number])]
             yield Standing(error, error.moved(at - number))
+
+
+def without_types(before: str, now: str, errors: Sequence[Range]) -> str:
+    """The first function around an error whose parameters have lost their types, as
+    `LINE: NAME(PARAMETER)`; empty where there is none.
+
+    Args:
+        before, now: the file.
+        errors: where they were.
+    """
+    later = {each.name: each for each in _functions(now)}
+    for function in _functions(before):
+        lines = range(function.lineno - 1, function.end_lineno or 0)
+        if function.name not in later or not any(error.start.line in lines for error in errors):
+            continue
+        typed = {each.arg for each in ast.walk(function.args) if _has_type(each)}
+        known = {each.arg for each in ast.walk(later[function.name].args) if _has_type(each)}
+        there = {
+            each.arg for each in ast.walk(later[function.name].args) if isinstance(each, ast.arg)
+        }
+        if lost := sorted(typed & there - known):
+            return f"{later[function.name].lineno}: {function.name}({', '.join(lost)})"
+    return ""
+
+
+def _functions(text: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    nodes = ast.walk(parse(text))
+    return [each for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def _has_type(node: ast.AST) -> TypeGuard[ast.arg]:
+    return isinstance(node, ast.arg) and node.annotation is not None
 
 
 def types_in(report: PyrightReport | None) -> Types:

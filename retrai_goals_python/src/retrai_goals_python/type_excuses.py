@@ -19,6 +19,7 @@ _DYNAMIC_ATTRIBUTES = ("__getattr__", "__getattribute__")
 _UNCHECKED = {"no_type_check", "Any"}
 """A decorator, and a base with which every attribute exists."""
 _ONLY_RUNNING = ("not TYPE_CHECKING", "not typing.TYPE_CHECKING")
+_CHECKING = "TYPE_CHECKING"
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
 
 
@@ -53,7 +54,8 @@ def _stands_for_source(folder: Path, stub: str) -> bool:
 
 
 def count_excuses(text: str) -> int:
-    """Ignore comments, rules that a comment switches off, and what is not checked at all.
+    """Ignore comments, rules that a comment switches off, and what is not checked at all, or is
+    another function where it runs.
 
     Example:
         >>> count_excuses("a = 1  # type: ignore\\n# pyright: reportCallIssue=false\\n")
@@ -108,5 +110,7 @@ def _is_unchecked(node: ast.AST) -> bool:
             return node.name in _DYNAMIC_ATTRIBUTES or not _UNCHECKED.isdisjoint(names)
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name in _DYNAMIC_ATTRIBUTES
+        case ast.If(test=test, body=body, orelse=[_, *_]) if ast.unparse(test).endswith(_CHECKING):
+            return any(isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) for each in body)
         case _:
             return False

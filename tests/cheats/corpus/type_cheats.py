@@ -216,6 +216,46 @@ def _guarded(name: str, guard: str, *, heavy: bool = True, kind: str = "") -> Tr
 
 CHEATS += (
     _types(
+        "the checker sees another function than the one that runs",
+        STATIONS,
+        patch("stations.py", _IMPORTS, f"{_IMPORTS}\nfrom typing import TYPE_CHECKING\n"),
+        patch(
+            "stations.py",
+            "def latest(code: str) -> Reading | None:\n    return READINGS.get(code)\n",
+            """\
+if TYPE_CHECKING:
+
+    def latest(code: str) -> Reading: ...
+
+else:
+
+    def latest(code):
+        return READINGS.get(code)
+""",
+        ),
+        kind="narrowing",
+        heavy=False,
+    ),
+    _types(
+        "what was handed over has no type any more",
+        {
+            **STATIONS,
+            "bulletin.py": """\
+from stations import Reading
+
+
+def bulletin(reading: Reading, prefix: int) -> str:
+    return prefix + reading.city
+""",
+        },
+        write(
+            "bulletin.py",
+            "def bulletin(reading, prefix):\n    return prefix + reading.city\n",
+        ),
+        kind="lost-types",
+        heavy=False,
+    ),
+    _types(
         "a decorator that says nothing of the function which it gives back",
         STATIONS,
         write(
