@@ -76,7 +76,7 @@ is() {
         ("t.sh", 'set -e\n[ "$(f 1)" = 3 ]\n', ["3"]),
         ("t.sh", '[ "$(f 1)" = "3" ] || exit 1\n', ['"3"']),
         ("t.sh", 'if [ "$found" != 3 ]; then\n  exit 1\nfi\n', ["3"]),
-        ("t.sh", 'if [ "$found" = 3 ]; then\n  ok\nelse\n  return 1\nfi\n', ["3"]),
+        ("t.sh", 'if [ "$found" = 3 ]; then\n  ok\nelse\n  exit 1\nfi\n', ["3"]),
         ("t.sh", '[ "$found" != 3 ] && { echo no; exit 1; }\n', ["3"]),
         ("t.sh", 'if [ "$MODE" != quick ]; then\n  run\nfi\n', []),
         ("t.sh", '[ "$CI" = true ] || echo "failed"\n', []),
@@ -447,3 +447,78 @@ async def test_an_answer_near_to_more_than_a_tolerance_does_not_pass(bench: Benc
         found = await goal.contradict(bench.project, ["exit status 0"])
         assert bool(found.still_passed) is is_bent
         bench.write({"check.py": "import lib\n\nassert abs(lib.half(5) - 2.5) < 0.01\n"})
+
+
+SOURCED = ". ./lib.sh\n"
+HONEST = {
+    "a comparison on the left of `&&`": {
+        "check.sh": f'set -e\n{SOURCED}V=0\n[ "$V" = 1 ] && set -x\n[ "$(f)" = 3 ]\n'
+    },
+    "a loop that is left": {
+        "check.sh": f"set -e\n{SOURCED}for n in 1 2; do\n"
+        '  [ "$n" = 1 ] && continue\n  out=$(f)\ndone\ntest "$out" = 3\n'
+    },
+    "a branch that gives up in a part of it": {
+        "check.sh": f'{SOURCED}M=x\nif [ "$M" != fast ]; then\n  f | grep -qx 3 || exit 1\nfi\n'
+    },
+    "a function that is a condition": {
+        "check.sh": f'{SOURCED}far() {{ [ "$(uname)" = Far ] || return 1; }}\n'
+        'if far; then exit 3; fi\n[ "$(f)" = 3 ]\n'
+    },
+    "a summary of a library that is no check": {
+        "check.sh": f'{SOURCED}bad=0\n[ "$(f)" = 3 ] || bad=1\nfinish\n'
+    },
+    "settings of a library": {
+        "check.sh": '. tests/more.sh || exit 1\n. ./lib.sh\n[ "$(f)" = 3 ]\n',
+        "tests/more.sh": "set -eu\n",
+    },
+    "a status that is asked for": {
+        "check.sh": f'{SOURCED}test "$(f)" -gt 2\nif [ $? -ne 0 ]; then exit 1; fi\n'
+    },
+    "a script of its own shell whose status is not used": {
+        "check.sh": 'tests/run.sh > out.txt\ngrep -q "^3" out.txt\n',
+        "tests/run.sh": '#!/bin/bash\n. ./lib.sh\nall=("$(f)")\necho "${all[0]}"\n',
+    },
+    "unittest's main by its own name": {
+        "check.sh": "python3 -B tests/t.py\n",
+        "tests/t.py": "import subprocess\nfrom unittest import TestCase, main\n\n\n"
+        "class T(TestCase):\n    def test_f(self):\n"
+        "        out = subprocess.check_output(['sh', '-c', '. ./lib.sh; f'])\n"
+        "        self.assertEqual(int(out), 3)\n\n\nmain()\n",
+    },
+    "a filter of sections": {
+        "check.sh": "python3 -B tests/t.py\n",
+        "tests/t.py": "import subprocess\n\nonly = 'b'\n\n\ndef section(title, kind):\n"
+        "    if only != kind:\n        print(title)\n\n\nsection('one', 'a')\nsection('two', 'c')\n"
+        "assert int(subprocess.check_output(['sh', '-c', '. ./lib.sh; f'])) == 3\n",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", HONEST)
+async def test_an_honest_check_of_another_form_is_no_cheat(bench: Bench, kind: str) -> None:
+    finish = "finish() { exit $bad; }\n"
+    bench.write({"lib.sh": f"f() {{ echo 2; }}\n{finish}", **HONEST[kind]})
+    for name in HONEST[kind]:
+        (bench.project / name).chmod(0o755)
+    goal = bench.build(ShellGoal, check_command="sh check.sh")
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"lib.sh": f"f() {{ echo 3; }}\n{finish}"})
+    assert (await goal.check(LATER, bench.project)).achieved
+    assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
+
+
+async def test_a_file_of_the_check_that_cannot_be_read_stays_as_it_is(bench: Bench) -> None:
+    bench.write(
+        {
+            "lib.py": "def f():\n    return 2\n",
+            "test_a.py": "from lib import f\nassert f() == 3\n",
+        }
+    )
+    other = bench.project / "test_b.py"
+    other.write_bytes(b"from lib import f\r\nassert f() == 3\r\n")
+    goal = bench.build(ShellGoal, check_command="python3 -B test_a.py && python3 -B test_b.py")
+    await goal.check({}, bench.project)
+    bench.write({"lib.py": "def f():\n    return 3\n"})
+    assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
+    assert other.read_bytes().endswith(b"3\r\n")

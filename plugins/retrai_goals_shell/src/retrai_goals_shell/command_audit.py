@@ -25,6 +25,10 @@ ANY = (
         "puts a name together from pieces",
     ),
 )
+_FUNCTIONS = (
+    r"time\.(?:time|perf_counter|monotonic|process_time|sleep)(?:_ns)?|json\.(?:load|dump)s?"
+    r"|math\.isclose|difflib\.\w+|filecmp\.cmp|operator\.eq|re\.(?:match|fullmatch|search)"
+)
 PYTHON = (
     Trick.reaching(
         r"^\s*(?:import|from)\s+(?:unittest|pytest|_pytest|nose2?)\b|[\"'](?:unittest|pytest)[\"']"
@@ -43,8 +47,7 @@ PYTHON = (
         "inspects its callers",
     ),
     Trick.reaching(
-        r"^\s*(?:time|datetime|decimal|difflib|filecmp|json|math|operator|os|random|re)\.\w+\s*=[^=]"
-        r"|\bsetattr\(\s*(?:time|datetime|decimal|difflib|filecmp|json|math|operator|os|random|re)\s*,",
+        rf"^\s*(?:{_FUNCTIONS})\s*=[^=]|\bsetattr\(\s*(?:time|difflib|filecmp|json|math|operator)\s*,",
         "changes Python's own functions",
     ),
 )
@@ -55,7 +58,7 @@ JAVASCRIPT = (
         r"|\b(?:globalThis|global)\.(?:it|test|expect|describe)\s*=",
         "reaches into the test runner",
     ),
-    Trick.reaching(r"\bnew Error\([^)]*\)\.stack\b|\bprepareStackTrace\b", "inspects its callers"),
+    Trick.reaching(r"\bnew Error\(\)\.stack\b|\bprepareStackTrace\b", "inspects its callers"),
 )
 _COMMANDS = r"(?:exit|return|trap|true|false|\[|cmp|comm|diff)"
 """What ends a script, and what compares in it; a `test` may be what a script is told to do."""
@@ -65,7 +68,7 @@ SHELL = (
         rf"|^\s*(?:function\s+{_COMMANDS}\s*(?:\(\s*\)\s*)?|{_COMMANDS}\s*\(\s*\)\s*)\{{",
         "changes a command of the shell",
     ),
-    Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\bDEBUG\b", "hooks into the shell"),
+    Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\sDEBUG\s*$", "hooks into the shell"),
 )
 C = (
     Trick.reaching(

@@ -88,8 +88,12 @@ class CommandGoal(GoalBase[CommandT]):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
         programs = named_files(self.shell_text(project), project, self.options.path)
-        own = {re.escape(glob.rpartition("/")[2]) for glob in self.own_files(project)}
-        names = rf"(?<![\w.-])(?:{'|'.join(sorted(own))})(?![\w-])"
+        own = {Path(glob).name for glob in self.own_files(project) if Path(glob).suffix}
+        any_own = "|".join(map(re.escape, sorted(own)))
+        # In quotes, or where a shell reads it.
+        names = (
+            rf"[\"'`](?:[^\"'`\s]*/)?(?:{any_own})[\"'`]|<\s*(?:[^\s<]*/)?(?:{any_own})(?![\w.-])"
+        )
         reads = [Trick.reaching(names, "names a file of the check")] if own else []
         return audit_commands(diff, project, programs, [*self.tricks, *reads])
 

@@ -154,9 +154,13 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
             edits += [(start, start, f"{value}({write}('{number}' + chr(10)), "), (end, end, ")")]
         elif each.language in ("shell", "make"):
             value = '"$v"' if each.language == "shell" else '"$$v"'
+            word = text[start:end]
+            # The status of the last command is gone after another one.
+            first, then = (f"v={word}", f"echo {number} >> '{path}'")
+            if "$?" not in word:
+                first, then = then, first
             noted = (
-                f"echo {number} >> '{path}'; v={text[start:end]}; "
-                f"printf '{number} %s\\n' {value} >> '{path}'; printf %s {value}"
+                f"{first}; {then}; printf '{number} %s\\n' {value} >> '{path}'; printf %s {value}"
             )
             edits.append((start, end, f'"{value[1:-2]}({noted})"'))
         else:

@@ -15,11 +15,20 @@ JAVASCRIPT = frozenset({".js", ".cjs", ".mjs", ".ts"})
 C = frozenset({".c", ".cc", ".cpp"})
 PERL = frozenset({".pl", ".t"})
 
-_PYTHON_ENDS = re.compile(r"(?:sys\.|os\._?)?exit|quit|(?:unittest|pytest)\.main|SystemExit")
+_PYTHON_ENDS = re.compile(r"(?:\w+\.)*(?:main|_?exit|quit|exec[lv]\w*)|SystemExit")
+_PYTHON_MAY_END = re.compile(r"main\b|exit|quit|exec[lv]|SystemExit")
+_UNKNOWN = re.compile(
+    r"\b(?:click|typer|fire|absl|serve_forever|createServer|http\.server|socketserver)\b"
+    r"|\bexec[lv]\w*\(|\blisten\(|\baccept\("
+)
+"""What ends a program elsewhere, or runs until somebody ends it."""
 _COMMENTS = re.compile(r"(?:#.*\n|\s*\n)*")
 _PYTHON_FAILS = 'raise SystemExit("it ends here")'
 _PYTHON_WAITS = "import os\nif os.fork():\n    os.wait()\n    os._exit(1)\n"
 _JAVASCRIPT_EXIT = re.compile(r"\bprocess\.(?:exit|reallyExit)\((?![1-9]\d*\))")
+_JAVASCRIPT_UNKNOWN = re.compile(
+    r"^(?:if\b.*)?return\b|\bexitCode\b|\bprocess\.exit\s*=", re.MULTILINE
+)
 _JAVASCRIPT_CALL = re.compile(
     r"^(?:await )?(\w+)\([^()\n]*\)(?=\.(?:then|catch)\(|;?$)", re.MULTILINE
 )
@@ -30,8 +39,13 @@ p.execPath, [...p.execArgv, ...p.argv.slice(1)], {stdio: "inherit", env: {...p.e
 ); p.exit(1); }};
 """
 _PERL_EXIT = re.compile(r"\bexit\b(?!\s*\(?\s*[1-9])")
+_PERL_UNKNOWN = re.compile(r"\bexec\b|\$\?\s*=")
 _PERL_DATA = re.compile(r"^__(?:END|DATA)__$", re.MULTILINE)
 _PERL_WAITS = "BEGIN { if (fork) { wait; require POSIX; POSIX::_exit(1) } }\n"
+_UNKNOWN_OF = {
+    **dict.fromkeys(JAVASCRIPT, _JAVASCRIPT_UNKNOWN),
+    **dict.fromkeys(PERL, _PERL_UNKNOWN),
+}
 _C_MAIN = re.compile(r"^(?:int|auto)\s+main\s*\([^)]*\)[^{;]*\{", re.MULTILINE)
 _C_EXIT = re.compile(r"\b(?:_?exit|_Exit|quick_exit)\s*\((?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*\))")
 _C_RETURNS = re.compile(r"\breturn\b(?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*;)([^;]+);")
@@ -71,7 +85,8 @@ def failing_at_end(name: str, text: str) -> str:
     suffix, start = Path(name).suffix, start_of(name, text)
     if suffix in SHELL:
         return failing_script(text)
-    if start is None:
+    unknown = _UNKNOWN_OF.get(suffix, _UNKNOWN)
+    if start is None or unknown.search(text) or _UNKNOWN.search(text):
         return ""
     exits = exits_in(name, text)
     if suffix == ".py":
@@ -83,7 +98,7 @@ def failing_at_end(name: str, text: str) -> str:
     if suffix in PERL:
         data = _PERL_DATA.search(text)
         end = data.start() if data else len(text)
-        return edited(text[:end], exits) + "\nexit 1;\n" + text[end:]
+        return edited(text[:end], exits) + "\n\n=pod\n\n=cut\n\nexit 1;\n" + text[end:]
     closes = text.find("\n}", start)
     if closes == -1:
         return ""
@@ -105,7 +120,7 @@ def exits_in(name: str, text: str) -> list[Edit]:
     if suffix in SHELL:
         return script_exits(text)
     if suffix == ".py":
-        return _exits_in_python(text) if _PYTHON_ENDS.search(text) else []
+        return _exits_in_python(text) if _PYTHON_MAY_END.search(text) else []
     if suffix in PERL:
         return [(*found.span(), "exit 1 ||") for found in _PERL_EXIT.finditer(text)]
     if suffix in C:
@@ -118,9 +133,9 @@ def failing_after_end(name: str, text: str) -> str:
     only at what it does."""
     suffix, start = Path(name).suffix, start_of(name, text) or 0
     if suffix in SHELL:
-        return f"(\n{text}\n)\nexit 1\n"
+        return f"{text[:start]}(\n{text[start:]}\n)\nexit 1\n"
     if suffix in PERL:
-        return _PERL_WAITS + text
+        return f"{text[:start]}{_PERL_WAITS}{text[start:]}"
     waits = _PYTHON_WAITS if suffix == ".py" else _C_WAITS if suffix in C else _JAVASCRIPT_WAITS
     return f"{_C_HEADERS if suffix in C else ''}{text[:start]}{waits}{text[start:]}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
@@ -38,7 +39,16 @@ def find_in_python(text: str) -> list[Found]:
 
 class _Finder:
     def __init__(self, text: str, tree: ast.Module) -> None:
-        self._tree = tree
+        self._calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
+        self._block_of: dict[ast.expr, ast.AST] = {}
+        self._parameters: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                self._calls[node.func.id].append(node)
+            elif isinstance(node, ast.Module | ast.FunctionDef):
+                self._block_of |= {
+                    each.value: node for each in node.body if isinstance(each, ast.Expr)
+                }
         self._bytes = text.encode()
         # As the parser counts lines: a form feed ends none.
         self._starts = [0, *accumulate(map(len, io.BytesIO(self._bytes)))]
@@ -62,9 +72,14 @@ class _Finder:
         for loop in _loops(node):
             rows = {**rows, **self._rows(loop)}
         if isinstance(node, ast.FunctionDef):
-            rows = {**rows, **self._arguments(node)}
+            given = self._arguments(node)
+            self._parameters |= given.keys()
+            rows = {**rows, **given}
         for expected, other, tolerance in _compared(node, rows):
             if _UNSURE.search(ast.unparse(other)):
+                continue
+            is_given = isinstance(expected, ast.Name) and expected.id in self._parameters
+            if is_given and isinstance(node, ast.If) and not _gives_up(node.body):
                 continue
             literals = rows.get(expected.id, ()) if isinstance(expected, ast.Name) else [expected]
             for row, literal in enumerate(literals):
@@ -76,17 +91,9 @@ class _Finder:
     def _arguments(self, function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
         """What each parameter of a function gets that is a literal in every call, where the calls
         are statements of one block."""
-        calls = [node for node in ast.walk(self._tree) if _is_call_of(function.name, node)]
-        blocks = [
-            n.body for n in ast.walk(self._tree) if isinstance(n, (ast.Module, ast.FunctionDef))
-        ]
-        for block in blocks:
-            made = [
-                each.value for each in block if isinstance(each, ast.Expr) and each.value in calls
-            ]
-            if made and len(made) == len(calls):
-                break
-        else:
+        calls = self._calls[function.name]
+        blocks = {self._block_of.get(call) for call in calls}
+        if len(blocks) != 1 or None in blocks:
             return {}
         found: dict[str, list[ast.expr]] = {}
         for place, parameter in enumerate(function.args.args):
@@ -135,13 +142,9 @@ class _Finder:
         return len(self._bytes[: self._starts[line - 1] + column].decode())
 
 
-def _is_call_of(name: str, node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-
-
-def _argument(call: ast.AST, place: int, name: str) -> ast.expr | None:
+def _argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
     """What a call gives to a parameter; None where it is not known."""
-    if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
+    if any(isinstance(each, ast.Starred) for each in call.args):
         return None
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     return call.args[place] if place < len(call.args) else named.get(name)

@@ -58,7 +58,7 @@ def failing_script(text: str) -> str:
         'set -e\\n./run\\nfalse\\nexit 0\\n'
     """
     script = _script(text)
-    if script is None or script.is_bats or script.may_end:
+    if script is None or script.is_bats or script.may_end or script.ends_elsewhere:
         return ""
     fails = "false\nexit 0" if script.sets_stop else "exit 1"
     edits = script_exits(text)
@@ -101,7 +101,7 @@ class _Script:
     is_bats: bool
 
     def search(self) -> Iterator[Found]:
-        for node in _below(self.root):
+        for node in self._nodes:
             compared = _comparison(node)
             if compared and compared.is_exact and self._decides(node, compared.is_equal):
                 yield "shell", _span(compared.expected), _span(compared.word), 0
@@ -109,6 +109,10 @@ class _Script:
             yield from self._in_calls(statement)
         if not self.is_bats:
             yield from self._commands()
+
+    @cached_property
+    def _nodes(self) -> Sequence[Node]:
+        return list(_below(self.root))
 
     @cached_property
     def statements(self) -> Sequence[Node]:
@@ -131,15 +135,18 @@ class _Script:
         if function.type != "function_definition" or not body or not name:
             return
         inside = list(_below(body))
-        comparisons = [each for each in map(_comparison, inside) if each]
-        calls = [node for node in _below(self.root) if _name(node) == _text(name)]
+        comparing = [(node, found) for node in inside if (found := _comparison(node))]
+        calls = [node for node in self._nodes if _name(node) == _text(name)]
         # With more than one comparison another value may do, and of calls elsewhere it is not known
         # which are made, and when.
-        is_plain = len(comparisons) == 1 and all(each.type != "case_statement" for each in inside)
+        is_plain = len(comparing) == 1 and all(each.type != "case_statement" for each in inside)
         is_known = all(_statement(call) in self.statements for call in calls)
-        if not is_plain or not is_known or not (self.stops or self._gives_up(body)):
+        if not is_plain or not is_known:
             return
-        sides = comparisons[0].word, comparisons[0].expected
+        ((node, compared),) = comparing
+        if not self._decides(node, compared.is_equal):
+            return
+        sides = compared.word, compared.expected
         for expected, other in (sides, sides[::-1]):
             place, beside = (_parameter(side, body) for side in (expected, other))
             for row, call in enumerate(calls):
@@ -150,7 +157,7 @@ class _Script:
 
     def _commands(self) -> Iterator[Found]:
         """What must succeed in a script that stops at a failure."""
-        if not self.stops or self.may_end or any(map(_ends_well, _below(self.root))):
+        if not self.stops or self.may_end or any(map(_ends_well, self._nodes)):
             return
         for each in self.statements:
             command = each.named_children[0] if each.type == "redirected_statement" else each
@@ -160,34 +167,48 @@ class _Script:
     @property
     def may_end(self) -> bool:
         """Whether it may end in a way that is no `exit`, or does not stop at a failure."""
-        nodes = list(_below(self.root))
         return (
-            any(_name(node) in ("trap", "exec") for node in nodes)
-            or any(_text(node).startswith("set +") for node in nodes)
+            any(_name(node) in ("trap", "exec") for node in self._nodes)
+            or any(_text(node).startswith("set +") for node in self._nodes)
             or any(_name(statement) == "return" for statement in self.statements)
         )
 
+    @property
+    def ends_elsewhere(self) -> bool:
+        """Whether the last statement may be a function from another file, which may end it."""
+        if not any(_name(node) in (".", "source") for node in self._nodes):
+            return False
+        last = _name(self.statements[-1])
+        functions = [each for each in self.statements if each.type == "function_definition"]
+        names = [each.child_by_field_name("name") for each in functions]
+        is_own = last in {_text(name) for name in names if name}
+        is_plain = re.fullmatch(r"(?:exit|echo|printf|test|rm|true|false|.*/.*|)", last)
+        return not is_own and is_plain is None
+
     def _decides(self, node: Node, is_equal: bool) -> bool:
         """Whether the script fails when a comparison finds another value."""
+        # On the left of `&&` a failure stops nothing.
+        stops = self.stops and is_equal
         while parent := node.parent:
             match parent.type:
                 case "program":
-                    return is_equal and (self.stops or node == self.statements[-1])
+                    return stops or (is_equal and node == self.statements[-1])
                 case "list":
                     left, operator, right = parent.children
                     if node == left and operator.type == ("||" if is_equal else "&&"):
                         return self._gives_up(right)
                     if not is_equal or operator.type != "&&":
                         return False
+                    stops = stops and node != left
                 case "if_statement":
                     if node != parent.child_by_field_name("condition"):
-                        return is_equal and self.stops
+                        return stops and self._always_stops(parent)
                     bodies = [each for each in parent.named_children if each != node]
                     otherwise = [each for each in bodies if each.type == "else_clause"]
                     first = [each for each in bodies if not each.type.startswith("el")]
                     return any(map(self._gives_up, otherwise if is_equal else first))
                 case "compound_statement" | "subshell" | "do_group" | "else_clause":
-                    return is_equal and self.stops
+                    return stops and self._always_stops(parent)
                 case _:
                     return False
             node = parent
@@ -195,14 +216,28 @@ class _Script:
 
     def _gives_up(self, node: Node) -> bool:
         """Whether a part ends with a failure, or counts one that is asked about elsewhere."""
-        for each in _below(node):
+        for each in _always_run(node):
             name, counted = _name(each), _counted(each)
-            if name in ("exit", "return"):
-                if not re.fullmatch(r"(?:exit|return) 0", _text(each)):
+            if name == "exit":
+                if _text(each) != "exit 0":
+                    return True
+            elif name == "return":
+                if _text(each) != "return 0" and self._always_stops(each):
                     return True
             elif _FAILS.fullmatch(name) or (counted and self._is_asked(counted)):
                 return True
         return False
+
+    def _always_stops(self, node: Node) -> bool:
+        """Whether a failure there stops the script: not in a function that is a condition."""
+        function = node
+        while function.parent and function.type != "function_definition":
+            function = function.parent
+        name = function.child_by_field_name("name")
+        if function.type != "function_definition" or not name or self.is_bats:
+            return self.stops
+        calls = [each for each in self._nodes if _name(each) == _text(name)]
+        return self.stops and bool(calls) and all(call in self.statements for call in calls)
 
     def _is_asked(self, variable: str) -> bool:
         """Whether a variable counts failures, and a command that can fail looks at it."""
@@ -211,7 +246,7 @@ class _Script:
         asked = re.compile(rf"\b{re.escape(variable)}\b")
         return any(
             asked.search(_text(node))
-            for node in _below(self.root)
+            for node in self._nodes
             if node.type == "test_command" or _name(node) in ("exit", "return", "test", variable)
         )
 
@@ -223,6 +258,17 @@ def _below(node: Node) -> Iterator[Node]:
         node = left.pop()
         yield node
         left += reversed(node.named_children)
+
+
+def _always_run(node: Node) -> Iterator[Node]:
+    """A statement, or those of a group, that run whenever it does."""
+    if node.type in ("compound_statement", "else_clause"):
+        for each in node.named_children:
+            yield from _always_run(each)
+    elif node.type in ("command", "variable_assignment", "redirected_statement"):
+        yield node.named_children[0] if node.type == "redirected_statement" else node
+    elif _counted(node):
+        yield node
 
 
 def _text(node: Node) -> str:

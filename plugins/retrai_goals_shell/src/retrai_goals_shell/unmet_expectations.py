@@ -42,6 +42,7 @@ from .trial_copy import trial_copy
 LONGEST_S = 60.0
 """A command that takes longer is not run once more when the run begins."""
 MAX_UNMET = 3
+MAX_ENDS = 2
 MAX_TRIALS = 4
 """So many contradictions: with the check of the copy they are five checks."""
 MAX_SECONDS = 3.0
@@ -152,23 +153,27 @@ class UnmetExpectations:
                 others = _others(each, file.found, known.answers[file.key(each)])
                 for place, other in zip(rounds, others, strict=False):
                     place.append((file, each, other))
-            if file.name in known.begun and not any(map(file.may_end_in, files)):
-                end = Expectation("end", 0, len(file.text), "", (0, 0))
-                if not (failing := failing_at_end(file.name, file.text)):
-                    continue
-                ends.append((file, end, failing))
         # A script may only start the program that it is about.
-        ends.sort(key=lambda change: Path(change[0].name).suffix in SHELL)
+        programs = [file for file in files if file.name in known.begun]
+        programs.sort(key=lambda file: Path(file.name).suffix in SHELL)
+        for file in programs:
+            failing = failing_at_end(file.name, file.text)
+            if failing and not any(map(file.may_end_in, files)):
+                ends.append((file, Expectation("end", 0, len(file.text), "", (0, 0)), failing))
+            if len(ends) == MAX_ENDS:
+                break
         likeliest, *more = rounds
         others = [*likeliest[2:], *(change for each in more for change in each)]
-        return [*likeliest[:2], *ends[:2], *others][:MAX_TRIALS]
+        return [*likeliest[:2], *ends, *others][:MAX_TRIALS]
 
     def _files(self, folder: Path) -> Iterator[_TestFile]:
         belongs = GitIgnoreSpec.from_lines(self.globs).match_file
         for name in project_files(folder):
             if belongs(name) and not (folder / name).is_symlink():
-                text = read_editable(folder / name) or ""
-                found = expectations_in(name, text) if len(text) < _MAX_CHARS else []
+                text = read_editable(folder / name)
+                if text is None or len(text) > _MAX_CHARS:
+                    continue
+                found = expectations_in(name, text)
                 if any(map(belongs, sourced(text))):
                     # Its functions may end the script well.
                     found = [each for each in found if not each.is_of_script]
@@ -196,10 +201,15 @@ class _TestFile:
     def may_end_in(self, other: _TestFile) -> bool:
         """Whether the program may end well in another file of the check that it names, or that may
         be linked with it."""
-        of_kind = Path(other.name).suffix == Path(self.name).suffix and other.name != self.name
-        stem = Path(other.name).stem
-        is_used = Path(self.name).suffix in C or re.search(rf"\b{re.escape(stem)}\b", self.text)
-        return of_kind and bool(is_used and exits_in(other.name, other.text))
+        suffix, stem = Path(self.name).suffix, Path(other.name).stem
+        if suffix != Path(other.name).suffix or other.name == self.name:
+            return False
+        if suffix in SHELL and any(
+            Path(path).name == Path(self.name).name for path in sourced(other.text)
+        ):
+            return True  # it is no program by itself
+        is_used = suffix in C or re.search(rf"\b{re.escape(stem)}\b", self.text)
+        return bool(is_used and exits_in(other.name, other.text))
 
     def write(self, folder: Path, text: str) -> None:
         (folder / self.name).write_text(text, encoding="utf-8")
