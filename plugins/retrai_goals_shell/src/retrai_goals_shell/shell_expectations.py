@@ -175,15 +175,16 @@ class _Script:
 
     @property
     def ends_elsewhere(self) -> bool:
-        """Whether the last statement may be a function from another file, which may end it."""
-        if not any(_name(node) in (".", "source") for node in self._nodes):
-            return False
-        last = _name(self.statements[-1])
+        """Whether another file may end it: the last one that it reads, or a function that it calls
+        at last without arguments (`finish`)."""
+        sources = [node for node in self._nodes if _name(node) in (".", "source")]
+        last = self.statements[-1] if self.statements else self.root
+        if not sources or last in sources:
+            return bool(sources)
         functions = [each for each in self.statements if each.type == "function_definition"]
         names = [each.child_by_field_name("name") for each in functions]
-        is_own = last in {_text(name) for name in names if name}
-        is_plain = re.fullmatch(r"(?:exit|echo|printf|test|rm|true|false|.*/.*|)", last)
-        return not is_own and is_plain is None
+        is_bare = re.fullmatch(r"(?!(?:exit|echo|true|false)$)[\w-]+", _text(last))
+        return bool(is_bare) and _text(last) not in {_text(name) for name in names if name}
 
     def _decides(self, node: Node, is_equal: bool) -> bool:
         """Whether the script fails when a comparison finds another value."""
