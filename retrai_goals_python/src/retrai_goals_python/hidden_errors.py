@@ -153,7 +153,9 @@ class HiddenErrors:
         for name, text in texts.items():
             bad = [each.range for each in self.first.errors.get(name, ())]
             if lost := without_types(self.first.texts.get(name, ""), text, bad):
-                found.setdefault(name, f"{name}:{lost} had an error, and has lost its types")
+                found.setdefault(
+                    name, f"{name}:{lost} had an error, and its parameters have no types any more"
+                )
         return found or await self._became_any(texts, errors, types_in(report))
 
     async def _became_any(
@@ -175,7 +177,7 @@ class HiddenErrors:
         lost = became_any(types_in(await self._said({**known, **probed}, probed)), now)
         return {
             name: f"{name}:{places[0].now.start.line + 1} had an error, "
-            "and is no better now: a type there became `Any`"
+            "which is hidden and not corrected: a type there became `Any`"
             for name, some in suspects.items()
             if (places := [place for number, place in some.items() if number in lost])
         }

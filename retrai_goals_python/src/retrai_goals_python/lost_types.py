@@ -1,4 +1,4 @@
-"""Errors that are gone because a type became `Any`, with which pyright lets everything be done.
+"""Errors that are gone because a type became `Any`, of which pyright allows every use.
 
 A place that had an error when the run began, and whose line stands as it was, is asked for its
 types. Where one of them is `Any` now, the old files are asked too. What had no type of its own
@@ -106,7 +106,7 @@ def are_any(now: Types) -> set[int]:
 
 
 def changed_names(before: str, now: str) -> dict[str, set[str]]:
-    """Names of a file that are written otherwise than before: their types, and what they are.
+    """Names of a file whose written types, or values, have changed.
 
     Example:
         >>> now = "a: Any = 1\\nd = f = json.loads(t)\\ndef g(): ...\\nb: Any = 2"

@@ -1,5 +1,5 @@
-"""Makes a program of the check fail wherever it ends well: where the check passes all the same, the
-program did not come so far, or its failure is not heard."""
+"""Makes a program of the check fail wherever it would exit with status 0: where the check passes
+all the same, the program did not come so far, or its status is ignored."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def start_of(name: str, text: str) -> int | None:
 
 
 def failing_at_end(name: str, text: str) -> str:
-    """The program, so that it fails wherever it ends well; empty where that is not known.
+    """The program, so that it fails wherever it would exit with status 0; empty where that is not
+    known.
 
     Example:
         >>> print(failing_at_end("t.py", "import sys\\nrun()\\nsys.exit(bad > 0)\\n"))
@@ -110,7 +111,7 @@ def failing_at_end(name: str, text: str) -> str:
 
 
 def exits_in(name: str, text: str) -> list[Edit]:
-    """Edits that make what may end the program well end it with a failure; in C, but for `main`.
+    """Edits that have every exit of the program fail that need not; in C, but for `main`.
 
     Example:
         >>> exits_in("t.js", "process.exit(bad ? 1 : 0);")

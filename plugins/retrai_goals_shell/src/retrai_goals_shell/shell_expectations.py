@@ -47,7 +47,8 @@ def find_in_shell(text: str) -> list[Found]:
 
 
 def failing_script(text: str) -> str:
-    """A script, so that it fails wherever it ends well; empty where that is not known.
+    """A script, so that it fails wherever it would exit with status 0; empty where that is not
+    known.
 
     One that stops at a failure must do so at its end, too.
 
@@ -68,7 +69,7 @@ def failing_script(text: str) -> str:
 
 
 def script_exits(text: str) -> list[Edit]:
-    """Edits that make what may end a script well end it with a failure."""
+    """Edits that have every `exit` of a script fail that need not."""
     script = _script(text)
     found = filter(_ends_well, _below(script.root)) if script else ()
     return [(*_span(node), "exit 1") for node in found]

@@ -109,7 +109,7 @@ class UnmetExpectations:
         """Whether the command fails when another value is expected in place of what was not met.
 
         Args:
-            copy: a copy of the project, which is changed and brought back.
+            copy: a copy of the project, which is changed, and brought back if the command fails.
             case: the one that stands for the whole command.
         """
         known = await asyncio.to_thread(Unmet.load, self.path)
