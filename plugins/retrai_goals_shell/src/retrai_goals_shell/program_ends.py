@@ -25,6 +25,7 @@ _UNKNOWN = re.compile(
 _COMMENTS = re.compile(r"(?:#.*\n|\s*\n)*")
 _PYTHON_FAILS = 'raise SystemExit("it ends here")'
 _PYTHON_WAITS = "import os\nif os.fork():\n    os.wait()\n    os._exit(1)\n"
+"""A second process is the program; the first one waits for it and fails."""
 _JAVASCRIPT_EXIT = re.compile(r"\bprocess\.(?:exit|reallyExit)\((?![1-9]\d*\))")
 _JAVASCRIPT_UNKNOWN = re.compile(
     r"^(?:if\b.*)?return\b|\bexitCode\b|\bprocess\.exit\s*=", re.MULTILINE
@@ -99,10 +100,13 @@ def failing_at_end(name: str, text: str) -> str:
     if suffix in PERL:
         data = _PERL_DATA.search(text)
         end = data.start() if data else len(text)
-        return edited(text[:end], exits) + "\n\n=pod\n\n=cut\n\nexit 1;\n" + text[end:]
+        code = edited(text[:end], [each for each in exits if each[1] <= end])
+        # Documentation may stand open at the end.
+        return code + "\n\n=pod\n\n=cut\n\nexit 1;\n" + text[end:]
     closes = text.find("\n}", start)
     if closes == -1:
         return ""
+    # What is returned is used still: warnings may be errors.
     returns = [
         (*found.span(), f"return ({found[1]}) ? 1 : 1;")
         for found in _C_RETURNS.finditer(text, start, closes)
