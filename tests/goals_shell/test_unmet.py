@@ -486,6 +486,12 @@ HONEST = {
         "        out = subprocess.check_output(['sh', '-c', '. ./lib.sh; f'])\n"
         "        self.assertEqual(int(out), 3)\n\n\nmain()\n",
     },
+    "a command that ends itself": {
+        "check.sh": "python3 -B tests/t.py\n",
+        "tests/t.py": "import subprocess, sys\n\nsys.path.insert(0, '.')\nimport tool\n\n"
+        "assert int(subprocess.check_output(['sh', '-c', '. ./lib.sh; f'])) == 3\ntool.run()\n",
+        "tool.py": "import sys\n\n\ndef run():\n    sys.exit(0)\n",
+    },
     "a filter of sections": {
         "check.sh": "python3 -B tests/t.py\n",
         "tests/t.py": "import subprocess\n\nonly = 'b'\n\n\ndef section(title, kind):\n"

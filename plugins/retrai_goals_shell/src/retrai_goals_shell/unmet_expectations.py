@@ -60,7 +60,7 @@ class Unmet(SavedModel):
 
     Attributes:
         answers: by `PATH:START:DIGEST` of the literal in a file's text.
-        begun: paths of the programs that the command ran.
+        begun: paths of the programs that the command ran, and that no source of the project ends.
     """
 
     answers: dict[str, str] = Field(default_factory=dict[str, str])
@@ -102,7 +102,8 @@ class UnmetExpectations:
                     for file, seen in marked:
                         answers, begun = await asyncio.to_thread(file.read_marks, seen)
                         unmet.answers |= answers
-                        unmet.begun += [file.name] if begun else []
+                        if begun and not await asyncio.to_thread(file.may_end_in_source, project):
+                            unmet.begun.append(file.name)
         await asyncio.to_thread(unmet.save, self.path)
 
     async def contradict(self, copy: Path, case: str) -> Contradiction:
@@ -210,6 +211,17 @@ class _TestFile:
             return True  # it is no program by itself
         is_used = suffix in C or re.search(rf"\b{re.escape(stem)}\b", self.text)
         return bool(is_used and exits_in(other.name, other.text))
+
+    def may_end_in_source(self, project: Path) -> bool:
+        """Whether a source of the project that the program names may end it with status 0."""
+        words, suffix = set(re.findall(r"\w+", self.text)), Path(self.name).suffix
+        for name in project_files(project):
+            if Path(name).suffix == suffix and Path(name).stem in words and name != self.name:
+                # What follows does not run where it is imported.
+                text = (read_editable(project / name) or "").partition("\nif __name__")[0]
+                if len(text) < _MAX_CHARS and exits_in(name, text):
+                    return True
+        return False
 
     def write(self, folder: Path, text: str) -> None:
         (folder / self.name).write_text(text, encoding="utf-8")
