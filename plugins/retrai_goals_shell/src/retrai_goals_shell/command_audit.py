@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
@@ -154,6 +154,20 @@ def audit_commands(
         found += [each for each in there if language.search(each.path)]
     there = audit_lines(diff, OF_PROGRAMS, is_source=is_module, project=project)
     return found + [each for each in there if _CODE.search(each.path)]
+
+
+def naming(files: Iterable[Path]) -> list[Trick]:
+    """What finds a file of the check that source names: in quotes, or where a shell reads it.
+
+    Example:
+        >>> (names,) = naming([Path("tests/check.sh")])
+        >>> [bool(names.pattern.search(text)) for text in ("open('check.sh')", "# see check.sh")]
+        [True, False]
+    """
+    names = "|".join(sorted(re.escape(file.name) for file in files if file.suffix))
+    quoted = rf"[\"'`](?:[^\"'`\s]*/)?(?:{names})[\"'`]"
+    pattern = rf"{quoted}|<\s*(?:[^\s<]*/)?(?:{names})(?![\w.-])"
+    return [Trick.reaching(pattern, "names a file of the check")] if names else []
 
 
 def _is_source(path: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -32,7 +31,7 @@ from retrai_goal_support import (
     replay_python_calls,
 )
 
-from .command_audit import audit_commands
+from .command_audit import audit_commands, naming
 from .command_environment import command_environment
 from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
 from .place import PlaceOptions
@@ -88,14 +87,8 @@ class CommandGoal(GoalBase[CommandT]):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
         programs = named_files(self.shell_text(project), project, self.options.path)
-        own = {Path(glob).name for glob in self.own_files(project) if Path(glob).suffix}
-        any_own = "|".join(map(re.escape, sorted(own)))
-        # In quotes, or where a shell reads it.
-        names = (
-            rf"[\"'`](?:[^\"'`\s]*/)?(?:{any_own})[\"'`]|<\s*(?:[^\s<]*/)?(?:{any_own})(?![\w.-])"
-        )
-        reads = [Trick.reaching(names, "names a file of the check")] if own else []
-        return audit_commands(diff, project, programs, [*self.tricks, *reads])
+        tricks = [*self.tricks, *naming(map(Path, self.own_files(project)))]
+        return audit_commands(diff, project, programs, tricks)
 
     def command(self) -> list[str]:
         """What the check starts; empty for a goal whose programs are not recorded."""

@@ -62,17 +62,16 @@ def failing_script(text: str) -> str:
     if script is None or script.is_bats or script.may_end or script.ends_elsewhere:
         return ""
     fails = "false\nexit 0" if script.sets_stop else "exit 1"
-    edits = script_exits(text)
-    if script.statements and _ends_well(script.statements[-1]):
+    edits = script.exits()
+    if script.statements and _may_exit_with_0(script.statements[-1]):
         edits[-1] = (*edits[-1][:2], fails)
     return f"{edited(text, edits).rstrip()}\n{fails}\n"
 
 
 def script_exits(text: str) -> list[Edit]:
-    """Edits that have every `exit` of a script fail that need not."""
+    """Edits that have each `exit` of a script fail that need not."""
     script = _script(text)
-    found = filter(_ends_well, _below(script.root)) if script else ()
-    return [(*_span(node), "exit 1") for node in found]
+    return script.exits() if script else []
 
 
 def _script(text: str) -> _Script | None:
@@ -130,6 +129,10 @@ class _Script:
         """Whether a statement of it says so: `sh SCRIPT` reads no first line."""
         return any(re.match(r"set -\w*e", _text(each)) for each in self.statements)
 
+    def exits(self) -> list[Edit]:
+        """Edits that have each `exit` fail that need not."""
+        return [(*_span(node), "exit 1") for node in self._nodes if _may_exit_with_0(node)]
+
     def _in_calls(self, function: Node) -> Iterator[Found]:
         """What a function, if it compares a parameter, is called with."""
         body, name = function.child_by_field_name("body"), function.child_by_field_name("name")
@@ -158,7 +161,7 @@ class _Script:
 
     def _commands(self) -> Iterator[Found]:
         """What must succeed in a script that stops at a failure."""
-        if not self.stops or self.may_end or any(map(_ends_well, self._nodes)):
+        if not self.stops or self.may_end or self.exits():
             return
         for each in self.statements:
             command = each.named_children[0] if each.type == "redirected_statement" else each
@@ -287,8 +290,7 @@ def _name(node: Node) -> str:
     return _text(name) if name else ""
 
 
-def _ends_well(node: Node) -> bool:
-    """Whether it is an `exit` with a status that may be 0."""
+def _may_exit_with_0(node: Node) -> bool:
     return _name(node) == "exit" and not re.fullmatch(r"exit [1-9]\d*", _text(node))
 
 

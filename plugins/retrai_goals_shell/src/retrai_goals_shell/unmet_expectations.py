@@ -4,7 +4,7 @@ Before the first turn the command runs once on a copy whose tests note what they
 expectation that was not met then failed the command, so it is looked at. When the command passes,
 that expectation is changed: to the value that was answered before, to one that another place
 expects, and to a far one. A command that still passes does not check the value. A program of
-the check that ends well must be able to fail there, too.
+the check that exits with status 0 must be able to fail there, too.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ class UnmetExpectations:
                     for file, seen in marked:
                         answers, begun = await asyncio.to_thread(file.read_marks, seen)
                         unmet.answers |= answers
-                        if begun and not await asyncio.to_thread(file.may_end_in_source, project):
+                        if begun and not await asyncio.to_thread(
+                            file.may_be_ended_by_source, project
+                        ):
                             unmet.begun.append(file.name)
         await asyncio.to_thread(unmet.save, self.path)
 
@@ -126,10 +128,10 @@ class UnmetExpectations:
             changed = edited(file.text, [(each.start, each.end, other)])
             passed = await self._passes_with(copy, file, changed)
             tried += 1
-            for unheard, broken in file.broken(each) if passed else ():
+            for unread, broken in file.broken(each) if passed else ():
                 if await self._passes_with(copy, file, broken):
                     passed = False
-                    ignored |= {(file.name, one) for one in unheard}
+                    ignored |= {(file.name, one) for one in unread}
                     break
             if passed:
                 return Contradiction([case], [case])
@@ -159,7 +161,7 @@ class UnmetExpectations:
         programs.sort(key=lambda file: Path(file.name).suffix in SHELL)
         for file in programs:
             failing = failing_at_end(file.name, file.text)
-            if failing and not any(map(file.may_end_in, files)):
+            if failing and not any(map(file.may_be_ended_by, files)):
                 ends.append((file, Expectation("end", 0, len(file.text), "", (0, 0)), failing))
             if len(ends) == MAX_ENDS:
                 break
@@ -176,7 +178,7 @@ class UnmetExpectations:
                     continue
                 found = expectations_in(name, text)
                 if any(map(belongs, sourced(text))):
-                    # Its functions may end the script well.
+                    # Its functions may end the script with status 0.
                     found = [each for each in found if not each.is_of_script]
                 if found or start_of(name, text) is not None:
                     yield _TestFile(name, text, found)
@@ -193,15 +195,15 @@ class _TestFile:
         return f"{self.name}:{each.start}:{digest}"
 
     def broken(self, each: Expectation) -> Iterator[tuple[tuple[bool, ...], str]]:
-        """Versions of the file with which the command must fail, or it hears of no failure: of its
-        commands, its values, or both."""
+        """Versions of the file with which the command must fail. Where it does not, it ignores the
+        failures of the file's commands (True), of its values (False), or of both."""
         yield (True, False), _GARBLED
         if each.is_of_script:
             yield (True,), failing_after_end(self.name, self.text)
 
-    def may_end_in(self, other: _TestFile) -> bool:
-        """Whether the program may end well in another file of the check that it names, or that may
-        be linked with it."""
+    def may_be_ended_by(self, other: _TestFile) -> bool:
+        """Whether another file of the check, which the program names or may be linked with, may end
+        it with status 0."""
         suffix, stem = Path(self.name).suffix, Path(other.name).stem
         if suffix != Path(other.name).suffix or other.name == self.name:
             return False
@@ -212,7 +214,7 @@ class _TestFile:
         is_used = suffix in C or re.search(rf"\b{re.escape(stem)}\b", self.text)
         return bool(is_used and exits_in(other.name, other.text))
 
-    def may_end_in_source(self, project: Path) -> bool:
+    def may_be_ended_by_source(self, project: Path) -> bool:
         """Whether a source of the project that the program names may end it with status 0."""
         words, suffix = set(re.findall(r"\w+", self.text)), Path(self.name).suffix
         for name in project_files(project):
