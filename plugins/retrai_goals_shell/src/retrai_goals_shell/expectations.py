@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +22,7 @@ from .program_ends import JAVASCRIPT, PERL, SHELL, C, start_of
 from .python_expectations import find_in_python
 from .shell_expectations import find_in_shell
 
-Language = Literal["python", "shell", "make", "command", "end", "c", "javascript"]
+Language = Literal["python", "shell", "make", "command", "end", "c", "javascript", "helper", "perl"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,11 @@ class Expectation:
     """One value that a test compares with.
 
     Attributes:
-        language: of the place.
+        language: of the place; "helper" is JavaScript, where the test's own function compares.
         start, end: where the literal stands in the file's text.
         literal: its text.
-        left: where that stands which is compared with it: an expression or a word; in C and
-            JavaScript, the whole statement. A command is both, as it stands.
+        left: where that stands which is compared with it: an expression or a word; in C
+            and JavaScript, the whole statement. A command is both, as it stands.
         row: which of the comparisons at that place it is for, counted from 0.
         tolerance: how far away from the literal the answer may be.
     """
@@ -50,6 +51,11 @@ class Expectation:
     def is_of_script(self) -> bool:
         """Whether it is a command that must be reached and succeed, and no value."""
         return self.language in ("command", "end")
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether only that it was met is known, and not the value that was given."""
+        return self.language in _AROUND
 
     def moved(self, places: int) -> Expectation:
         """The same in a text that begins earlier."""
@@ -89,11 +95,30 @@ _JAVASCRIPT = tuple(
         rf"assert\.(?:deep)?(?:[sS]trict)?[eE]qual\((?P<actual>[^\n]*), *{_JAVASCRIPT_VALUE} *",
     )
 )
+_JAVASCRIPT_HELPER = re.compile(
+    r"^(?:function (?P<name>\w+)\((?P<parameters>[\w, ]+)\)"
+    r"|const (?P<constant>\w+) = \((?P<given>[\w, ]+)\) =>) \{\n(?P<body>.*?)^\}",
+    re.MULTILINE | re.DOTALL,
+)
+_COMPARES = r"\b{0}\b\)? *(?:[!=]==?|-) *(?:JSON\.stringify\()?{1}\b|qual\({0}, *{1}\b"
+_PERL_TEXT = r"""(?:"[^"\\\n$@%]*"|'[^'\\\n]*')"""
+_PERL_VALUE = rf"(?P<literal>-?\d+(?:\.\d+)?|{_PERL_TEXT})"
+_PERL = tuple(
+    re.compile(
+        rf"^[ \t]*{form}(?: *, *(?:'[^'\n]*'|\"[^\"\n]*\"))? *\)? *;[ \t]*$",
+        re.MULTILINE,
+    )
+    for form in (
+        rf"is[ (](?P<actual>(?P<left>[^\n]+?)), *{_PERL_VALUE}",
+        rf"cmp_ok[ (](?P<actual>(?P<left>[^\n]+?)), *['\"](?:==|eq)['\"] *, *{_PERL_VALUE}",
+        rf"ok[ (](?P<actual>(?P<left>[^\n&|?]+?)) +(?:==|eq) +{_PERL_VALUE}",
+    )
+)
 _STATEMENT = re.compile(
     r"[ \t]*(?!(?:if|else|for|while|do|switch|case|default)\b)[A-Za-z_][^#\n]*;[ \t]*"
 )
 _LEAVES = re.compile(r"return|exit|abort|goto|break|continue|skip|ignore|todo|/\*", re.IGNORECASE)
-_MAY_FAIL = re.compile(r"\btry\b|\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW")
+_MAY_FAIL = re.compile(r"\$TODO\b|\btry\b|\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW")
 """Where a failure may be expected, or is caught."""
 _REPORTS_FAILURE = re.compile(
     r"^\w+\(\)\.catch\([^\n]*\bexit[^\n]*$"
@@ -124,7 +149,9 @@ def expectations_in(name: str, text: str) -> list[Expectation]:
     elif suffix in C:
         found = list(_statements("c", _C, text))
     elif suffix in JAVASCRIPT:
-        found = list(_statements("javascript", _JAVASCRIPT, text))
+        found = [*_statements("javascript", _JAVASCRIPT, text), *_in_helpers(text)]
+    elif suffix in PERL:
+        found = list(_statements("perl", _PERL, text))
     return list({each.start: each for each in found}.values())
 
 
@@ -163,11 +190,14 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
                 f"{first}; {then}; printf '{number} %s\\n' {value} >> '{path}'; printf %s {value}"
             )
             edits.append((start, end, f'"{value[1:-2]}({noted})"'))
+        elif each.language in _VALUES:
+            write = _VALUES[each.language]
+            edits += [(start, start, write % {"path": path, "number": number}), (end, end, ")")]
         else:
-            mark = _MARKS[each.language]
+            mark, before, after = _AROUND[each.language]
             edits += [
-                (start, start, mark(path, f"{number}")),
-                (end, end, mark(path, f"{number} done")),
+                (start, start, before % mark(path, f"{number}")),
+                (end, end, after % mark(path, f"{number} done")),
             ]
     if any(each.language == "c" for each in compared):
         edits.append(_C_HEADER)
@@ -208,7 +238,19 @@ def _command_mark(path: str, line: str) -> str:
     return f"\necho {line} >> '{path}'\n"
 
 
-_MARKS = {"c": _c_mark, "javascript": _javascript_mark, "command": _command_mark}
+# One statement, which may be all that a loop has.
+_AROUND = {
+    "c": (_c_mark, "{ %s", "%s}"),
+    "javascript": (_javascript_mark, "{ %s", "%s}"),
+    "command": (_command_mark, "%s", "%s"),
+}
+_VALUES = {
+    "helper": '((v) => { process.getBuiltinModule("fs").appendFileSync("%(path)s", "%(number)d\\n'
+    '%(number)d " + JSON.stringify(v) + "\\n"); return v; })(',
+    "perl": "sub { open(my $at, '>>', '%(path)s'); print $at \"%(number)d\\n%(number)d @_\\n\"; "
+    "close $at; @_ }->(",
+}
+"""Functions that note their argument."""
 
 
 def _python(text: str) -> list[Expectation]:
@@ -250,8 +292,37 @@ def _statements(
     for form in () if _MAY_FAIL.search(_REPORTS_FAILURE.sub("", text)) else forms:
         for found in form.finditer(text):
             # Where more than one value stands before it, it may be a mere message.
-            if is_one_expression(found["actual"]) and not _UNSURE.search(found[0]):
+            is_unsure = _UNSURE.search(text, found.start(), found.end("actual"))
+            if is_one_expression(found["actual"]) and not is_unsure:
                 yield _of_match(language, found)
+
+
+def _in_helpers(text: str) -> Iterator[Expectation]:
+    """Values in JavaScript that a function of the test compares: `same(sum([1, 2]), 3);`."""
+    for helper in _JAVASCRIPT_HELPER.finditer(text):
+        names = (helper["parameters"] or helper["given"]).replace(" ", "").split(",")
+        pairs = [
+            (names.index(given), names.index(wanted))
+            for given, wanted in permutations(names, 2)
+            if re.search(_COMPARES.format(given, wanted), helper["body"])
+        ]
+        name = helper["name"] or helper["constant"]
+        for call in re.finditer(rf"^[ \t]*{name}\((.*)\);?[ \t]*$", text, re.MULTILINE):
+            parts = list(_arguments(text, *call.span(1)))
+            for given, wanted in pairs[:1] if len(parts) == len(names) else ():
+                (start, end), left = parts[wanted], parts[given]
+                is_literal = re.fullmatch(_JAVASCRIPT_SCALAR, text[start:end])
+                if is_literal and "(" in text[slice(*left)]:
+                    yield Expectation("helper", start, end, text[start:end], left)
+
+
+def _arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the arguments of a call stand."""
+    for comma in re.compile(",|$").finditer(text, start, end):
+        if is_one_expression(text[start : comma.start()]):
+            blank = len(text[start : comma.start()]) - len(text[start : comma.start()].lstrip())
+            yield start + blank, comma.start()
+            start = comma.end()
 
 
 def following(text: str, found: Sequence[Expectation], last: Expectation) -> Expectation | None:

@@ -79,7 +79,7 @@ class _Finder:
             if _UNSURE.search(ast.unparse(other)):
                 continue
             is_given = isinstance(expected, ast.Name) and expected.id in self._parameters
-            if is_given and isinstance(node, ast.If) and not _gives_up(node.body):
+            if is_given and not _fails_by(node):
                 continue
             literals = rows.get(expected.id, ()) if isinstance(expected, ast.Name) else [expected]
             for row, literal in enumerate(literals):
@@ -183,7 +183,12 @@ def _compared(
             pair = one, two
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[one, two, *_])):
             pair = (one, two) if name in _EQUALS else None
-        case ast.If(test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])):
+        case ast.If(
+            test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])
+            | ast.UnaryOp(
+                op=ast.Not(), operand=ast.Compare(left=one, ops=[ast.Eq()], comparators=[two])
+            )
+        ):
             pair, of_row_alone = (one, two), not _gives_up(node.body)
         case (
             ast.Assert(
@@ -195,9 +200,8 @@ def _compared(
         ) if tolerance := _number(limit):
             pair = _distance(distance)
             of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
-        case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
-            for expected, other in _in_comprehension(node, rows):
-                yield expected, other, 0.0
+        case ast.Compare(left=ast.Call() as one, ops=[ast.Eq() | ast.NotEq()], comparators=[two]):
+            pair, of_row_alone = (two, one), True
         case _:
             pass
     for expected, other in [] if pair is None else [pair, pair[::-1]]:
@@ -224,20 +228,15 @@ def _number(node: ast.expr) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _in_comprehension(
-    node: ast.GeneratorExp | ast.ListComp | ast.SetComp, rows: Mapping[str, Sequence[ast.expr]]
-) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """`all(f(n) == total for n, total in TABLE)`, `[n for n, total in TABLE if f(n) != total]`."""
-    for test in [node.elt, *(each for loop in node.generators for each in loop.ifs)]:
-        match test:
-            case ast.Compare(
-                left=other,
-                ops=[ast.Eq() | ast.NotEq()],
-                comparators=[ast.Name(id=name) as expected],
-            ) if name in rows and isinstance(other, ast.Call):
-                yield expected, other
-            case _:
-                pass
+def _fails_by(node: ast.AST) -> bool:
+    """Whether the test fails where what a node compares is not equal."""
+    match node:
+        case ast.Compare():
+            return False
+        case ast.If(body=body):
+            return _gives_up(body)
+        case _:
+            return True
 
 
 def _gives_up(body: Sequence[ast.stmt]) -> bool:

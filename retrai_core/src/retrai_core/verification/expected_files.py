@@ -79,9 +79,10 @@ async def reads_expected_output(
     if len(turned) == 1 < len(texts) and check_s <= _MAX_SINGLE_S:
         # The case may fail for one file, whatever it makes of another.
         groups += [[path] for path in list(texts)[:_MAX_SINGLE_FILES]]
-    for paths in groups:
-        others = {path: changed_output(texts[path]) for path in paths}
-        if suspects := await _passing_whatever(guard, others, reading):
+    others = [{path: changed_output(texts[path]) for path in paths} for paths in groups]
+    found = await asyncio.gather(*(_passing_whatever(guard, each, reading) for each in others))
+    for paths, suspects in zip(groups, found, strict=True):
+        if suspects:
             files = ", ".join(paths[:_MAX_SHOWN])
             return f"the fix reads what is expected: {min(suspects)} passes whatever {files} holds"
     return ""

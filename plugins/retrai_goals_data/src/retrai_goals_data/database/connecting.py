@@ -227,10 +227,13 @@ def _forbid_changes(connection: sqlite3.Connection) -> None:
         sqlite3.SQLITE_PRAGMA,
     }
 
-    def decide(action: int, one: object, two: object, name: str | None, by: object) -> int:
-        if action in reading or name == "temp":
-            return sqlite3.SQLITE_OK
-        return sqlite3.SQLITE_DENY
+    def decide(action: int, one: str | None, two: str | None, name: str | None, by: object) -> int:
+        if action == sqlite3.SQLITE_PRAGMA and one == "writable_schema":
+            return sqlite3.SQLITE_DENY
+        # A virtual table (`json_each`, a full-text index) declares its columns so when it is read.
+        declares = action == sqlite3.SQLITE_UPDATE and one == "sqlite_master"
+        is_allowed = action in reading or declares or name == "temp"
+        return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
     connection.set_authorizer(decide)
 

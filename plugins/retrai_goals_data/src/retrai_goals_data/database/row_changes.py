@@ -36,7 +36,10 @@ def add_rows(
     kept: Collection[str] = (),
 ) -> None:
     """Add rows with the values of others, mixed. A numeric column whose values all differ gets
-    values above its maximum, unless it is `kept`; nothing is added where another one is so."""
+    values above its maximum, unless it is `kept`; nothing is added where another one is so. In half
+    of the rows, every second one repeats the other values of the one before: a query may look for
+    what is there twice."""
+    half = len(rows) // 4 * 2
     made: list[list[Any]] = []
     for column in columns:
         name, listed = quoted(column), ", ".join(str(int(row)) for row in rows)
@@ -47,11 +50,12 @@ def add_rows(
         is_unique = is_unique and column not in kept
         if is_unique and not isinstance(largest, Number):
             return
-        made.append(
-            [largest + number for number in range(1, len(values) + 1)]
-            if is_unique
-            else chosen.sample(values, len(values))
-        )
+        if is_unique:
+            values = [largest + number for number in range(1, len(values) + 1)]
+        else:
+            chosen.shuffle(values)
+            values[1:half:2] = values[0:half:2]
+        made.append(values)
     places = ", ".join("?" for _ in columns)
     for row in zip(*made, strict=True):
         cursor.execute(f"INSERT INTO {table} VALUES ({places})", row)
