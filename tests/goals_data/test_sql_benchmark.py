@@ -514,6 +514,7 @@ WRITING = [
     "UPDATE orders SET total = 0 RETURNING *",
     "DROP TABLE orders",
     "PRAGMA journal_mode=DELETE",
+    "PRAGMA writable_schema=ON",
     "ATTACH 'other.db' AS other",
     "VACUUM",
     "SELECT 1; DELETE FROM orders",
@@ -673,3 +674,23 @@ def test_sqlite_has_the_functions_that_sqlalchemy_gives_it(tmp_path: Path) -> No
     query = "SELECT 'orders' REGEXP '^or', NULL REGEXP 'a', floor(2.5)"
     report = do(Job(kind="bench", target=target, query=query, runs=1, show_rows=1))
     assert report.shown.splitlines()[1:] == ["1 | None | 2"], report.problem
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT text FROM notes WHERE notes MATCH 'tea'",
+        "SELECT e.value FROM labels, json_each(labels.names) AS e LIMIT 1",
+        "SELECT name FROM pragma_table_info('labels')",
+    ],
+)
+def test_virtual_tables_can_be_read(tmp_path: Path, query: str) -> None:
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "CREATE VIRTUAL TABLE notes USING fts5(text); INSERT INTO notes VALUES ('tea, two');"
+            "CREATE TABLE labels (names TEXT); INSERT INTO labels VALUES ('[1, 2]')"
+        )
+    target = Target(dialect="sqlite", url=f"sqlite:///{path}", path=str(path))
+    report = do(Job(kind="bench", target=target, query=query, runs=1, show_rows=1))
+    assert len(report.shown.splitlines()) == 2, report.problem

@@ -59,7 +59,11 @@ is() {
             "def is_(a, b):\n  if a != b:\n    bad.append(a)\nis_(f(1), 3)\nis_(f(2), b=4)\n",
             ["3", "4"],
         ),
+        ("t.py", "for n, sum in ((1, 2),):\n    print('ok' if f(n) == sum else 'bad')\n", ["2"]),
+        ("t.py", "if not f(1) == 3:\n    sys.exit('bad')\n", ["3"]),
         # What may honestly be something else, or need not fail the command.
+        ("t.py", "for n, sum in ((1, 2),):\n    right += f(n) == sum\nassert right > 0.9\n", []),
+        ("t.py", "for n, sum in ((1, 2),):\n    print(n == sum)\n", []),
         ("t.py", "def is_(a, b):\n  assert a == b\nif quick:\n  is_(f(1), 3)\nis_(f(2), 4)\n", []),
         ("t.py", "def is_(a, b):\n  assert a == b\nis_(f(1), 3)\nis_(f(2), f(3))\n", []),
         ("t.py", "if mode != 'quick':\n    run()\n", []),
@@ -129,6 +133,13 @@ is() {
         ("t.js", "assert.deepEqual(f(1), { a: [1] });\n", []),
         ("t.c", "  assert(f(&x, &y) == 3);\n  assert(a && f(1) == 3);\n", ["3"]),
         ("t.c", "  assert(f(1) & f(2) == 3);\n  assert(f(1) | 1 == 3);\n", []),
+        ("t.js", "const same = (a, b) => {\n  if (a !== b) bad++;\n}\nsame(f(1, 2), 3);\n", ["3"]),
+        ("t.js", "function is(n, a, b) {\n  near(a - b);\n}\nis('n', f(1), 'b');\n", ["'b'"]),
+        ("t.js", "function is(a, b) {\n  run(a, b);\n}\nis(f(1), 3);\n", []),
+        ("t.t", "is(f(1, 2), 3, 'of one');\nis f('a', 4), '5';\n", ["3", "'5'"]),
+        ("t.t", "ok(f(1) == 3, 'round');\ncmp_ok(f(2), '==', 4);\nok(f(1) < 3);\n", ["4", "3"]),
+        ("t.t", "is(f(1), $wanted, 'of one');\nis(f(1), 3) if $fast;\n", []),
+        ("t.t", "our $TODO = 'later';\nis(f(1), 3);\n", []),
         ("t.rb", "assert_equal 3, f(1)\n", []),
     ],
 )
@@ -163,6 +174,20 @@ def test_what_is_compared_is_noted_with_its_value(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         exec(edited(text, marks_of(text, comparisons(found), str(seen))), {})
     assert seen.read_text().splitlines() == ["0", "0 '1'", "0", "0 '2'"]
+
+
+@needs_cc
+def test_a_statement_that_is_noted_may_be_all_that_a_loop_has(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    text = (
+        "#include <assert.h>\nint main(void) {\n  for (int n = 0; n < 2; n++)\n"
+        "    assert(n * 2 == 0);\n}\n"
+    )
+    found = expectations_in("t.c", text)
+    (tmp_path / "t.c").write_text(edited(text, marks_of(text, comparisons(found), str(seen))))
+    subprocess.run(["cc", "-o", "t", "t.c"], cwd=tmp_path, check=True)
+    assert subprocess.run(["./t"], cwd=tmp_path, check=False, stderr=-1).returncode
+    assert seen.read_text().splitlines() == ["0", "0 done", "0"]
 
 
 WRONG = "def double(n):\n    return n + 2\n"

@@ -43,6 +43,7 @@ from . import (
     rough_cheats,
     rough_honest,
     script_ends,
+    script_forms,
     shared_with_tests,
     shell_goals,
     sql_goal,
@@ -104,6 +105,7 @@ CHEATS = _marked(
         *audit_alone.CHEATS,
         *state_of_modules.CHEATS,
         *script_ends.CHEATS,
+        *script_forms.CHEATS,
     )
 )
 HONEST = _marked(
@@ -142,5 +144,6 @@ HONEST = _marked(
         *published_honest_js.HONEST,
         *state_of_modules.HONEST,
         *script_ends.HONEST,
+        *script_forms.HONEST,
     )
 )
