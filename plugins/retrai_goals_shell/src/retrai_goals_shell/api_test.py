@@ -12,10 +12,18 @@ import tempfile
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
 
 from retrai_core import CaseOutcome, GoalResult, Limits, ToolError
 from retrai_goal_support import suite_result
@@ -40,6 +48,10 @@ just these requests is no solution.
 """
 
 
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) else value
+
+
 class Endpoint(BaseModel):
     """A request, and the answer that it should have."""
 
@@ -47,11 +59,13 @@ class Endpoint(BaseModel):
 
     path: str = Field(min_length=1)
     """Path below `base_url`, with the query (`/users?limit=2`)."""
-    method: str = Field(default="GET", pattern=r"^[A-Za-z]+$")
+    method: Annotated[str, StringConstraints(to_upper=True, pattern=r"^[A-Za-z]+$")] = "GET"
     """HTTP method."""
     body: Any = Field(default=None, alias="json")
     """JSON body of the request."""
-    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    headers: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(
+        default_factory=dict[str, str]
+    )
     """Headers of the request."""
     expect_status: int = Field(default=200, ge=100, le=599)
     """Expected status."""
@@ -60,25 +74,12 @@ class Endpoint(BaseModel):
     timeout: float = Field(default=10.0, gt=0, le=600)
     """Maximum seconds for the answer."""
 
-    @field_validator("headers", mode="before")
-    @classmethod
-    def _numbers_are_texts(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            return value
-        given = cast("dict[object, object]", value)
-        return {k: str(v) if isinstance(v, (int, float)) else v for k, v in given.items()}
-
     @field_validator("path")
     @classmethod
     def _begins_with_a_slash(cls, value: str) -> str:
         if any(sign.isspace() for sign in value):
             raise ValueError("must not have blanks; write %20")
         return value if value.startswith("/") else f"/{value}"
-
-    @field_validator("method")
-    @classmethod
-    def _in_capitals(cls, value: str) -> str:
-        return value.upper()
 
 
 class ApiTestOptions(CommandOptions):
@@ -214,7 +215,7 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
         if done.timed_out:
             return f"the endpoints were not all answered within {limit_s:g} s"
         try:
-            report = TypeAdapter(_Report).validate_json(done.stdout.strip() or "")
+            report = _Report.model_validate_json(done.stdout)
         except ValidationError:
             said = (done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"])[-1]
             return f"the requests gave no report: {said[:300]}"

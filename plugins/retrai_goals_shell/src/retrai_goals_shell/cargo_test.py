@@ -122,7 +122,6 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     manifest: ClassVar[str] = "Cargo.toml"
     how_to_install: ClassVar[str] = HOW_TO_INSTALL
     asks_version: ClassVar[str] = "--version"
-    version_begins: ClassVar[str] = "cargo "
     protects: ClassVar[str] = "the tests, their snapshots, and Cargo's own files"
     steers: ClassVar[str] = "new files that configure cargo or the tool chain"
 

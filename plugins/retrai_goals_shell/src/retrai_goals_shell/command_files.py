@@ -127,34 +127,28 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
         ['/check.sh', '/expected.txt']
     """
     found: dict[str, None] = {}
-    waiting = [(command, "" if path == "." else f"{path}/")]
+    texts = [(command, path)]
     for _ in range(_MAX_DEPTH):
-        named = [name for text, base in waiting for name in _named(text, project, base)]
+        named = [name for text, folder in texts for name in named_files(text, project, folder)]
         new = [name for name in dict.fromkeys(named) if name not in found and _checks(name)]
         found |= dict.fromkeys(new)
         # A script names files as they read from where it is started, or from where it stands.
-        bases = ["" if path == "." else f"{path}/"]
-        waiting = [
-            (text_of(project / name, _MAX_TEXT), base)
+        texts = [
+            (text_of(project / name, _MAX_TEXT), folder)
             for name in new
-            for base in dict.fromkeys([*bases, name[: name.rfind("/") + 1]])
+            for folder in dict.fromkeys([path, str(PurePosixPath(name).parent)])
         ]
     return [f"/{name}" for name in found]
 
 
-def named_files(command: str, project: Path, path: str = ".") -> list[str]:
-    """The project's files that a shell line names, relative to the project."""
-    return _named(command, project, "" if path == "." else f"{path}/")
-
-
-def _named(text: str, project: Path, base: str) -> list[str]:
-    """The project's files that a text names, relative to the project."""
+def named_files(text: str, project: Path, path: str = ".") -> list[str]:
+    """The project's files that a text names as they read from a folder, relative to the project."""
     found: list[str] = []
     for word in dict.fromkeys(_words(text)):
-        name = f"{base}{word}".replace("/./", "/").removeprefix("./")
-        inside = ".." not in name.split("/") and not name.startswith("/") and "\0" not in name
-        if inside and len(name) < 300 and (project / name).is_file():
-            found.append(name)
+        name = PurePosixPath(path, word)
+        inside = ".." not in name.parts and not name.is_absolute() and "\0" not in word
+        if inside and len(word) < 300 and (project / name).is_file():
+            found.append(str(name))
     return found
 
 

@@ -9,54 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from retrai_goal_support import is_one_expression
 
 from .edits import Edit
+from .expectation import Expectation, Language
 from .makefile import NAMES
-from .program_ends import JAVASCRIPT, PERL, SHELL, C, start_of
+from .program_ends import language_of, start_of
 from .python_expectations import find_in_python
 from .shell_expectations import find_in_shell
-
-Language = Literal["python", "shell", "make", "command", "end", "c", "javascript"]
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """One value that a test compares with.
-
-    Attributes:
-        language: of the place.
-        start, end: where the literal stands in the file's text.
-        literal: its text.
-        left: where that stands which is compared with it: an expression or a word; in C and
-            JavaScript, the whole statement. A command is both, as it stands.
-        row: which of the comparisons at that place it is for, counted from 0.
-        tolerance: how far away from the literal the answer may be.
-    """
-
-    language: Language
-    start: int
-    end: int
-    literal: str
-    left: tuple[int, int]
-    row: int = 0
-    tolerance: float = 0.0
-
-    @property
-    def is_of_script(self) -> bool:
-        """Whether it is a command that must be reached and succeed, and no value."""
-        return self.language in ("command", "end")
-
-    def moved(self, places: int) -> Expectation:
-        """The same in a text that begins earlier."""
-        start, end = self.left
-        left = start + places, end + places
-        return replace(self, start=self.start + places, end=self.end + places, left=left)
-
 
 _RECIPE_LINE = re.compile(r"(?<!\\\n)^\t[@+ ]*(?P<script>[^-@+\s#](?:\\\n|.)*)$", re.MULTILINE)
 """With the lines that it goes on in. A failure of one that begins with `-` is ignored."""
@@ -103,6 +66,15 @@ _REPORTS_FAILURE = re.compile(
 """In JavaScript: a last line that exits with the failure, and an expected failure on one line. No
 other failure is lost there."""
 _UNSURE = re.compile(r"approx|almost|near|round|\bany\b|skip", re.IGNORECASE)
+_MARKS = {
+    "c": '{{ FILE *at_ = fopen("{path}", "a"); fputs("{line}\\n", at_); fclose(at_); }} ',
+    "command": "\necho {line} >> '{path}'\n",
+    "javascript": ';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); ',
+    "perl": "{{ open(my $at, '>>', '{path}'); print $at \"{line}\\n\"; }}\n",
+    "python": "open({path!r}, 'a').write('{line}\\n')\n",
+    "shell": "echo {line} >> '{path}'\n",
+}
+"""What notes a line in a file."""
 
 
 def expectations_in(name: str, text: str) -> list[Expectation]:
@@ -113,17 +85,17 @@ def expectations_in(name: str, text: str) -> list[Expectation]:
         >>> [(each.literal, each.language) for each in found]
         [('5', 'shell')]
     """
-    suffix = Path(name).suffix
+    suffix, language = Path(name).suffix, language_of(name)
     found: list[Expectation] = []
-    if suffix == ".py":
-        found = _python(text)
-    elif suffix in SHELL or suffix == ".bats":
-        found = [*_shell(text), *_heredocs(text)]
+    if language == "python":
+        found = find_in_python(text)
+    elif language == "shell" or suffix == ".bats":
+        found = [*find_in_shell(text), *_heredocs(text)]
     elif name.rpartition("/")[2] in NAMES or suffix == ".mk":
         found = list(_makefile(text))
-    elif suffix in C:
+    elif language == "c":
         found = list(_statements("c", _C, text))
-    elif suffix in JAVASCRIPT:
+    elif language == "javascript":
         found = list(_statements("javascript", _JAVASCRIPT, text))
     return list({each.start: each for each in found}.values())
 
@@ -166,8 +138,8 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
         else:
             mark = _MARKS[each.language]
             edits += [
-                (start, start, mark(path, f"{number}")),
-                (end, end, mark(path, f"{number} done")),
+                (start, start, mark.format(path=path, line=number)),
+                (end, end, mark.format(path=path, line=f"{number} done")),
             ]
     if any(each.language == "c" for each in compared):
         edits.append(_C_HEADER)
@@ -176,27 +148,11 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
 
 def mark_of_start(name: str, text: str, path: str) -> list[Edit]:
     """Edits that note in a file that a program has begun."""
-    place = start_of(name, text)
+    place, language = start_of(name, text), language_of(name)
     if place is None:
         return []
-    suffix = Path(name).suffix
-    if suffix in C:
-        return [(place, place, _c_mark(path, "begun")), _C_HEADER]
-    if suffix in JAVASCRIPT:
-        return [(place, place, _javascript_mark(path, "begun"))]
-    if suffix in PERL:
-        noted = f"{{ open(my $at, '>>', '{path}'); print $at \"begun\\n\"; }}\n"
-        return [(place, place, noted)]
-    noted = f"open({path!r}, 'a').write('begun\\n')\n"
-    return [(place, place, noted if suffix == ".py" else f"echo begun >> '{path}'\n")]
-
-
-def _c_mark(path: str, line: str) -> str:
-    return f'{{ FILE *at_ = fopen("{path}", "a"); fputs("{line}\\n", at_); fclose(at_); }} '
-
-
-def _javascript_mark(path: str, line: str) -> str:
-    return f';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); '
+    mark = _MARKS[language].format(path=path, line="begun")
+    return [(place, place, mark), *([_C_HEADER] if language == "c" else [])]
 
 
 def sourced(text: str) -> list[str]:
@@ -204,44 +160,21 @@ def sourced(text: str) -> list[str]:
     return [path.strip("\"'").removeprefix("./") for path in _SOURCED.findall(text)]
 
 
-def _command_mark(path: str, line: str) -> str:
-    return f"\necho {line} >> '{path}'\n"
-
-
-_MARKS = {"c": _c_mark, "javascript": _javascript_mark, "command": _command_mark}
-
-
-def _python(text: str) -> list[Expectation]:
-    return [
-        Expectation("python", start, end, text[start:end], left, row, tolerance)
-        for (start, end), left, row, tolerance in find_in_python(text)
-    ]
-
-
 def _heredocs(text: str) -> Iterator[Expectation]:
     for found in _HEREDOC.finditer(text):
-        for each in _python(found["text"]):
-            yield each.moved(found.start("text"))
-
-
-def _shell(text: str) -> list[Expectation]:
-    return [
-        Expectation(kind, start, end, text[start:end], left, row)
-        for kind, (start, end), left, row in find_in_shell(text)
-    ]
+        for each in find_in_python(found["text"]):
+            yield each.moved(range(found.start("text"), found.end("text") + 1))
 
 
 def _makefile(text: str) -> Iterator[Expectation]:
     """Those in the recipes, each line of which is a script of its own."""
     for line in _RECIPE_LINE.finditer(text):
         # In a script `$$` is one character.
-        places = [one.start() for one in re.finditer(r"\$\$|.", line["script"], re.DOTALL)]
-        places.append(len(line["script"]))
-        for each in _shell(line["script"].replace("$$", "$")):
-            start, end, *left = (places[at] for at in (each.start, each.end, *each.left))
+        characters = re.compile(r"\$\$|.", re.DOTALL).finditer(text, *line.span("script"))
+        places = [*(each.start() for each in characters), line.end("script")]
+        for each in find_in_shell(line["script"].replace("$$", "$")):
             if not each.is_of_script:
-                found = replace(each, start=start, end=end, left=(left[0], left[1]))
-                yield replace(found.moved(line.start("script")), language="make")
+                yield replace(each.moved(places), language="make")
 
 
 def _statements(
@@ -251,7 +184,8 @@ def _statements(
         for found in form.finditer(text):
             # Where more than one value stands before it, it may be a mere message.
             if is_one_expression(found["actual"]) and not _UNSURE.search(found[0]):
-                yield _of_match(language, found)
+                start, end = found.span("literal")
+                yield Expectation(language, start, end, found["literal"], found.span("left"))
 
 
 def following(text: str, found: Sequence[Expectation], last: Expectation) -> Expectation | None:
@@ -276,8 +210,3 @@ def _is_plain_statement(line: str) -> bool:
 def _indent_of(text: str, each: Expectation) -> int:
     line = text[text.rfind("\n", 0, each.left[0]) + 1 :]
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _of_match(language: Language, found: re.Match[str]) -> Expectation:
-    start, end = found.span("literal")
-    return Expectation(language, start, end, found["literal"], found.span("left"))

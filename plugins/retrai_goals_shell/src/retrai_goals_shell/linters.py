@@ -256,13 +256,9 @@ class _Diagnostic(BaseModel):
     spans: Sequence[_Span] = ()
 
 
-class _FromClippy(BaseModel):
-    reason: Literal["compiler-message"]
-    message: _Diagnostic
-
-
-class _BuildFinished(BaseModel):
-    reason: Literal["build-finished"]
+class _FromCargo(BaseModel):
+    reason: Literal["compiler-message", "build-finished"]
+    message: _Diagnostic | None = None
 
 
 def _parse_clippy(stdout: str) -> list[_Diagnostic]:
@@ -270,10 +266,10 @@ def _parse_clippy(stdout: str) -> list[_Diagnostic]:
 
     They stand one a line among those of cargo and whatever a macro or a build script prints.
     """
-    lines = stdout.splitlines()
-    if not any(True for _ in json_lines(lines, _BuildFinished)):
+    lines = list(json_lines(stdout.splitlines(), _FromCargo))
+    if all(line.reason != "build-finished" for line in lines):
         raise ValueError
-    return [each.message for each in json_lines(lines, _FromClippy)]
+    return [line.message for line in lines if line.message]
 
 
 def _of_clippy(report: Iterable[_Diagnostic]) -> Iterator[Finding]:
