@@ -10,11 +10,7 @@ from retrai_core import Suspicion
 from retrai_goal_support import Trick, audit_lines
 
 ANY = (
-    Trick(
-        re.compile(r"\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-]", re.IGNORECASE),
-        "asks who runs it",
-        reaches_runner=True,
-    ),
+    Trick.reaching(r"(?i:\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-])", "asks who runs it"),
     Trick.reaching(
         r"/proc/(?:self|thread-self|\d|[\"'{$])|\bget_?ppid\s*\(|\bprocess\.ppid\b",
         "looks at its own process",

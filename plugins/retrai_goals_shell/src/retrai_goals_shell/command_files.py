@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from retrai_goal_support import globs_below, text_of
 
+from .makefile import MAKEFILES
+
 TESTS = [
     "/tests/",
     "/test/",
@@ -29,10 +31,7 @@ TESTS = [
     "*.bats",
 ]
 CONFIGURATION = [
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "*.mk",
+    *MAKEFILES,
     "pytest.ini",
     "tox.ini",
     "pyproject.toml",

@@ -9,6 +9,7 @@ from retrai_goal_support import text_of
 
 NAMES = ("GNUmakefile", "makefile", "Makefile")
 """As GNU make looks for them; the first that is there is read."""
+MAKEFILES = [*NAMES, "*.mk"]
 
 _RULE = re.compile(
     r"^ *(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*"

@@ -26,7 +26,6 @@ from .kept_output import (
 )
 from .other_inputs import digest_of
 from .perf_options import PerfCheckOptions
-from .timings import with_spread
 
 NOT_TRIED = "other inputs could not be tried: {}"
 NO_OUTPUT = (
@@ -91,6 +90,17 @@ class Measured:
         return DIFFERS if len(self.outputs) > 1 else ""
 
 
+def with_spread(seconds: Sequence[float]) -> str:
+    """The median of repeats, which one noisy repeat does not move, and their range.
+
+    Example:
+        >>> with_spread([0.2, 0.25, 0.21])
+        'median 0.210 s of 3 (0.200 to 0.250 s)'
+    """
+    many = f" of {len(seconds)} ({min(seconds):.3f} to {max(seconds):.3f} s)"
+    return f"median {median(seconds):.3f} s{many if len(seconds) > 1 else ''}"
+
+
 class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     """After `warmup` repeats, `runs` times in a row the median of `repeats` repeats of `command`
     stays below `max_seconds`, and what it prints is what it printed when the run began. The clock
@@ -117,7 +127,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
         command = self.command()
         try:
-            measured = await self._measure(command, cwd)
+            measured = await self._measure(cwd)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         if kept is None or (not state and cwd == self.context.project):
@@ -131,7 +141,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
                 measured.difference = await self._trials.differs(cwd, kept.others)
             except OSError as error:
                 return suite_result({}, command, problem=NOT_TRIED.format(error))
-        return self._judge(measured, kept, command)
+        return self._judge(measured, kept)
 
     def system_prompt(self) -> str:
         options = self.options
@@ -148,18 +158,18 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def _output_file(self) -> Path:
         return self.context.run_dir / self.name / "output.json"
 
-    async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
+    async def _measure(self, cwd: Path) -> Measured:
         """Repeat it until one figure is too slow, or all are in."""
         measured = Measured()
         before = await asyncio.to_thread(file_stats, cwd)
         for _ in range(self.options.warmup):
-            await self._once(command, cwd, measured)
+            await self._once(cwd, measured)
             if measured.problem:
                 return measured
         for _ in range(self.options.runs):
             seconds: list[float] = []
             for _ in range(self.options.repeats):
-                seconds.append(await self._once(command, cwd, measured))
+                seconds.append(await self._once(cwd, measured))
                 if measured.problem:
                     return measured
             measured.groups.append(seconds)
@@ -168,11 +178,11 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
-    async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
+    async def _once(self, cwd: Path, measured: Measured) -> float:
         """One repeat, in fresh folders for what programs keep; its seconds."""
         folder = cwd / self.options.path
         async with fresh_folder("tmp") as fresh:
-            done = await self._trials.start(command, folder, fresh)
+            done = await self._trials.start(self.options.command, folder, fresh)
         measured.problem = self.unfinished(done, "the command")
         if not measured.problem and done.exit_code:
             measured.problem = f"the command failed with exit status {done.exit_code}"
@@ -207,7 +217,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
                 self.context.publish("log", level="warning", message=message)
         return kept
 
-    def _judge(self, measured: Measured, kept: KeptOutput, command: Sequence[str]) -> GoalResult:
+    def _judge(self, measured: Measured, kept: KeptOutput) -> GoalResult:
         slowest, limit = measured.slowest, self.options.max_seconds
         fast = median(slowest) < limit
         told = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
@@ -235,5 +245,5 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             "output": "passed" if right else "failed",
         }
         reason = "; ".join(told)
-        report = CheckReport(cases, command)
+        report = CheckReport(cases, self.command())
         return GoalResult(fast and right, reason, "\n\n".join([reason, *details]), report)

@@ -307,13 +307,11 @@ def _far(each: Expectation) -> str:
     text = each.literal
     if text in ("True", "False"):
         return "False" if text == "True" else "True"
-    if each.language == "python" and text[:1] in "[(":
-        return f"{text[0]}*{text}, 17{']' if text[0] == '[' else ')'}"
-    if each.language == "python" and text[:1] == "{":
-        is_dict = isinstance(ast.literal_eval(text), dict)
-        return f"{{**{text}, 'no_such_key': 17}}" if is_dict else f"{{*{text}, 17}}"
-    if text[0] == "[":
-        return f"[...{text}, 17]"
+    is_python = each.language == "python"
+    if text[0] in "[(":
+        return f"{text[0]}{'*' if is_python else '...'}{text}, 17{text[-1]}"
     if text[0] == "{":
-        return f"{{...{text}, no_such_key: 17}}"
+        if is_python and isinstance(ast.literal_eval(text), set):
+            return f"{{*{text}, 17}}"
+        return f"{{{'**' if is_python else '...'}{text}, 'no_such_key': 17}}"
     return contradiction_of(text) or (f"{text}-other" if each.language in ("shell", "make") else "")
