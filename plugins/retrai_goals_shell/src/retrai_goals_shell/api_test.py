@@ -120,7 +120,7 @@ class _Given(BaseModel):
 class _Report(BaseModel):
     """What the client found."""
 
-    secret: str
+    secret: str = ""
     problem: str = ""
     printed: str = ""
     answers: list[_Given] = []
@@ -143,15 +143,15 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         options = self.options
-        command = ["bash", "-c", options.start_command] if options.start_command else []
-        command = command or ["requests", "to", options.base_url]
+        command = ["requests", "to", options.base_url]
+        if options.start_command:
+            command = ["bash", "-c", options.start_command]
         try:
             async with _alone_at(options.base_url, options.timeout_s):
                 found = await self._ask(cwd)
         except TimeoutError:
-            found = f"another check has held {options.base_url} for {options.timeout_s:g} s"
-        if isinstance(found, str):
-            return suite_result({}, command, problem=found)
+            problem = f"another check has held {options.base_url} for {options.timeout_s:g} s"
+            found = _Report(problem=problem)
         if found.problem:
             return suite_result({}, command, problem=found.problem, output=found.printed)
         cases: dict[str, CaseOutcome] = {}
@@ -186,8 +186,8 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             protected=f" ({', '.join(own)} among them)" if own else "",
         )
 
-    async def _ask(self, cwd: Path) -> _Report | str:
-        """What the client reports, or why it reports nothing."""
+    async def _ask(self, cwd: Path) -> _Report:
+        """What the client reports; the problem where it reports nothing."""
         options, secret = self.options, secrets.token_hex(16)
         limit_s = options.start_timeout_s + sum(one.timeout for one in options.endpoints) + 15
         limit_s = min(limit_s, options.timeout_s)
@@ -211,18 +211,18 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
                 readable=[Path(sys.prefix), Path(sys.base_prefix), client.parent],
             )
         except (ToolError, FileNotFoundError) as error:
-            return f"the requests cannot be sent: {error}"
+            return _Report(problem=f"the requests cannot be sent: {error}")
         if done.timed_out:
-            return f"the endpoints were not all answered within {limit_s:g} s"
+            return _Report(problem=f"the endpoints were not all answered within {limit_s:g} s")
         try:
             report = _Report.model_validate_json(done.stdout)
         except ValidationError:
             said = (done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"])[-1]
-            return f"the requests gave no report: {said[:300]}"
+            return _Report(problem=f"the requests gave no report: {said[:300]}")
         if not secrets.compare_digest(report.secret, secret):
-            return "the report is not that of the requests"
+            return _Report(problem="the report is not that of the requests")
         if not report.problem and len(report.answers) != len(options.endpoints):
-            return "the report is not that of the requests"
+            return _Report(problem="the report is not that of the requests")
         return report
 
 

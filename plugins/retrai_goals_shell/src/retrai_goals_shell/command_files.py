@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-import shlex
 import sys
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from retrai_goal_support import globs_below, text_of
@@ -93,7 +90,7 @@ _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp
 _COMPILED = re.compile(r"\.(?:go|rs|java|kt|c|cc|cpp|h|hpp|cs|swift)$")
 _MAX_TEXT = 200_000
 _MAX_DEPTH = 3
-_SEPARATORS = re.compile(r"[;&|()<>\n`$\"']+")
+_SEPARATORS = re.compile(r"(?:[;&|()<>\n`$\"']|(?<!\\)[ \t\r])+")
 
 
 def steering_globs(path: str, shell_text: str) -> list[str]:
@@ -107,8 +104,8 @@ def steering_globs(path: str, shell_text: str) -> list[str]:
     named = [folder for found in _PYTHONPATH.findall(shell_text) for folder in found.split(":")]
     plain = [folder for folder in named if _PLAIN_FOLDER.fullmatch(folder)]
     folders = dict.fromkeys([".", path, *(str(there / folder) for folder in plain)])
-    shadows = (globs_below(folder, SHADOWS) for folder in folders)
-    return [*STEERING, *PROGRAMS, *itertools.chain.from_iterable(shadows)]
+    shadows = (glob for folder in folders for glob in globs_below(folder, SHADOWS))
+    return [*STEERING, *PROGRAMS, *shadows]
 
 
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
@@ -143,8 +140,8 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
 def named_files(text: str, project: Path, path: str = ".") -> list[str]:
     """The project's files that a text names as they read from a folder, relative to the project."""
     found: list[str] = []
-    for word in dict.fromkeys(_words(text)):
-        name = PurePosixPath(path, word)
+    for word in dict.fromkeys(_SEPARATORS.split(text)):
+        name = PurePosixPath(path, re.sub(r"\\(.)", r"\1", word))
         inside = ".." not in name.parts and not name.is_absolute() and "\0" not in word
         if inside and len(word) < 300 and (project / name).is_file():
             found.append(str(name))
@@ -159,11 +156,3 @@ def _checks(name: str) -> bool:
     if not _CODE.search(name):
         kinds.append(_ANSWERS)
     return any(kind.fullmatch(word) for kind in kinds for word in words)
-
-
-def _words(command: str) -> Iterable[str]:
-    for piece in _SEPARATORS.split(command):
-        try:
-            yield from shlex.split(piece)
-        except ValueError:
-            yield from piece.split()

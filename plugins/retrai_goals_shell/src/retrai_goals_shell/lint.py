@@ -97,7 +97,9 @@ class LintGoal(CommandGoal[LintOptions]):
             command = linter.command
             done = await self._start(command, folder)
             findings = linter.read(done, folder)
-            looked_at = await self._looked_at(linter, done, folder)
+            if linter.list_files:
+                done = await self._start([linter.program, *linter.list_files], folder)
+            looked_at = linter.read_files(done, folder)
         except LinterError as error:
             printed = error.output.strip()[-4000:]
             return suite_result({}, command, problem=str(error), output=printed)
@@ -106,21 +108,8 @@ class LintGoal(CommandGoal[LintOptions]):
         names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
         excused = await asyncio.to_thread(excuses_in, cwd, names)
         if looked_at is not None:
-            names = [name for name in names if name in looked_at]
+            names = [name for name in names if name.removeprefix(self._below) in looked_at]
         return self._judge(linter, findings, names, excused)
-
-    async def _looked_at(
-        self, linter: Linter, done: Completed, folder: Path
-    ) -> frozenset[str] | None:
-        """The files that the linter looked at, relative to the project; None where it is unknown.
-
-        Raises:
-            LinterError: it cannot say.
-        """
-        if linter.list_files:
-            done = await self._start([linter.program, *linter.list_files], folder)
-        names = linter.read_files(done, folder)
-        return None if names is None else frozenset(self._below + name for name in names)
 
     @property
     def _below(self) -> str:

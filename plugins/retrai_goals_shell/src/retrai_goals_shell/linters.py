@@ -137,7 +137,7 @@ class Linter:
             self.check_end(done, ())
         return list(dict.fromkeys(found))
 
-    def read_files(self, done: Completed, folder: Path) -> list[str] | None:
+    def read_files(self, done: Completed, folder: Path) -> set[str] | None:
         """The files that it looked at, relative to the folder; None where it does not say.
 
         Raises:
@@ -146,7 +146,7 @@ class Linter:
         if self.files is None:
             return None
         self.check_end(done, self.ends_well)
-        return [_relative(name, folder) for name in self.files(done.stdout)]
+        return {_relative(name, folder) for name in self.files(done.stdout)}
 
     def check_end(self, done: Completed, well: Sequence[int]) -> None:
         """Raise a LinterError where it was cut off or went wrong by itself."""
@@ -209,10 +209,9 @@ def _has_eslint(folder: Path) -> bool:
 
 def _relative(name: str, folder: Path) -> str:
     path = Path(name)
-    for root in (folder, folder.resolve()):
-        if path.is_absolute() and path.is_relative_to(root):
-            return path.relative_to(root).as_posix()
-    return path.as_posix()
+    roots = (root for root in (folder, folder.resolve()) if path.is_relative_to(root))
+    root = next(roots, None)
+    return (path.relative_to(root) if root else path).as_posix()
 
 
 def _of_ruff(stdout: str) -> Iterator[Finding]:

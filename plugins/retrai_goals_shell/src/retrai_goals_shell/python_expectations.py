@@ -119,14 +119,12 @@ class _Finder:
             return {}
         table = loop.iter
         match table:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="items")):
-                table = self._tables.get(name, table)
-            case ast.Call(func=ast.Attribute(value=ast.Dict() as whole, attr="items")):
+            case ast.Call(func=ast.Attribute(value=whole, attr="items")):
                 table = whole
-            case ast.Name(id=name):
-                table = self._tables.get(name, table)
             case _:
                 pass
+        if isinstance(table, ast.Name):
+            table = self._tables.get(table.id, table)
         match table:
             case ast.Dict(keys=keys, values=values):
                 rows = [[key, value] for key, value in zip(keys, values, strict=True) if key]

@@ -217,13 +217,10 @@ class _Script:
         """Whether a part ends with a failure, or counts one that is asked about elsewhere."""
         for each in _always_run(node):
             name, counted = _name(each), _counted(each)
-            if name == "exit":
-                if text_of_node(each) != "exit 0":
-                    return True
-            elif name == "return":
-                if text_of_node(each) != "return 0" and self._always_stops(each):
-                    return True
-            elif _FAILS.fullmatch(name) or (counted and self._is_asked(counted)):
+            leaves = name == "exit" or (name == "return" and self._always_stops(each))
+            if leaves and text_of_node(each) not in ("exit 0", "return 0"):
+                return True
+            if _FAILS.fullmatch(name) or (counted and self._is_asked(counted)):
                 return True
         return False
 
