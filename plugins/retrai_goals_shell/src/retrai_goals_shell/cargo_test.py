@@ -240,7 +240,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             return result
         changed = changed_tests(kept.files, now)
         if not changed and complete and not kept.complete and report is not None:
-            seen = {case.rpartition("::")[2] for case in report.cases}
+            seen = {case.rpartition("::")[2] for case in result.cases}
             changed = dict.fromkeys(sorted(kept.test_names() - seen), "it was not run")
         if not changed or report is None:
             return result

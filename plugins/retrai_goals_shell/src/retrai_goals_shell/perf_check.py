@@ -59,9 +59,7 @@ class Measured:
     Attributes:
         groups: seconds of the repeats, for each time in a row.
         outputs: digests of what they printed, to be compared.
-        shown: the beginning of the last one.
-        files: digests of the files that the last one wrote.
-        written: files of the project that they made or changed.
+        last: what the last one printed and wrote.
         difference: why other inputs do not give what they gave at the start, or are slow; empty
             when they do and are not.
         problem: why it could not be measured; empty when it was.
@@ -70,9 +68,7 @@ class Measured:
 
     groups: list[list[float]] = field(default_factory=list[list[float]])
     outputs: set[str] = field(default_factory=set[str])
-    shown: str = ""
-    files: dict[str, str] = field(default_factory=dict[str, str])
-    written: list[str] = field(default_factory=list[str])
+    last: KeptOutput = field(default_factory=KeptOutput)
     difference: str = ""
     problem: str = ""
     printed: str = ""
@@ -175,7 +171,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             measured.groups.append(seconds)
             if median(seconds) >= self.options.max_seconds:
                 break
-        measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
+        measured.last.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
     async def _once(self, cwd: Path, measured: Measured) -> float:
@@ -189,8 +185,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         measured.printed = f"{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
         text = comparable(done.stdout, self.options.ignore_output)
         measured.outputs.add(digest_of(text))
-        measured.shown = text[:SHOWN_CHARS]
-        measured.files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
+        files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
+        measured.last = KeptOutput(shown=text[:SHOWN_CHARS], files=files)
         return done.duration_s
 
     @property
@@ -198,16 +194,12 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         return InputTrials(self.context, self.options)
 
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
-        kept = KeptOutput(
-            shown=measured.shown,
-            files=measured.files,
-            written=measured.written,
-            problem=measured.incomparable,
-        )
+        kept = measured.last
+        kept.problem = measured.incomparable
         if not kept.problem:
             (kept.digest,) = measured.outputs
         if kept.digest and self.options.compare_output:
-            written = [*measured.written, *self.options.output_files]
+            written = [*kept.written, *self.options.output_files]
             usual_s = median(measured.slowest)
             try:
                 known = digest_of_all(kept.digest, kept.files)
@@ -218,18 +210,18 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         return kept
 
     def _judge(self, measured: Measured, kept: KeptOutput) -> GoalResult:
-        slowest, limit = measured.slowest, self.options.max_seconds
+        slowest, limit, now = measured.slowest, self.options.max_seconds, measured.last
         fast = median(slowest) < limit
         told = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
         details: list[str] = []
-        new = [name for name in measured.written if name not in kept.written]
+        new = [name for name in now.written if name not in kept.written]
         same = not self.options.compare_output or (
-            measured.outputs == {kept.digest} and measured.files == kept.files
+            measured.outputs == {kept.digest} and now.files == kept.files
         )
         if not same:
             told.append("the output is not what it was at the start")
-            details.append(f"It was:\n{kept.shown}\n\nIt is:\n{measured.shown}")
-            details += [f"{n} differs" for n, d in measured.files.items() if kept.files.get(n) != d]
+            details.append(f"It was:\n{kept.shown}\n\nIt is:\n{now.shown}")
+            details += [f"{n} differs" for n, d in now.files.items() if kept.files.get(n) != d]
         if new:
             listed = ", ".join(new[:5])
             told.append(f"it leaves files that it did not leave at the start: {listed}")
