@@ -8,8 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_goals_shell.kept_output import changed_files
-from retrai_goals_shell.perf_check import PerfCheckGoal
-from retrai_goals_shell.timings import with_spread
+from retrai_goals_shell.perf_check import PerfCheckGoal, with_spread
 
 from ..goal_bench import Bench
 

@@ -51,25 +51,31 @@ def _do(job: dict[str, Any]) -> dict[str, Any]:
             start_new_session=True,
         )
         try:
-            until = time.monotonic() + job["start_timeout_s"]
-            while not _listens(address):
-                if server.poll() is not None:
-                    status = server.returncode
-                    problem = f"the server ended with exit status {status} before it answered"
-                    return {"problem": problem, "printed": _printed(printed)}
-                if time.monotonic() > until:
-                    problem = f"the server did not listen within {job['start_timeout_s']:g} s"
-                    return {"problem": problem, "printed": _printed(printed)}
-                time.sleep(0.05)
-            answers = [_ask(url, request) for request in job["requests"]]
-            if server.poll() is not None:  # and whatever answered was not this server
-                problem = (
-                    f"the server ended with exit status {server.returncode} while it was asked"
-                )
-                return {"problem": problem, "printed": _printed(printed)}
-            return {"answers": answers, "printed": _printed(printed)}
+            answers: list[dict[str, Any]] = []
+            problem = _why_not_begun(server, address, job["start_timeout_s"])
+            if not problem:
+                answers = [_ask(url, request) for request in job["requests"]]
+                if server.poll() is not None:  # and whatever answered was not this server
+                    problem = (
+                        f"the server ended with exit status {server.returncode} while it was asked"
+                    )
+            return {"problem": problem, "answers": answers, "printed": _printed(printed)}
         finally:
             _end(server)
+
+
+def _why_not_begun(
+    server: "subprocess.Popen[bytes]", address: "tuple[str, int]", timeout_s: float
+) -> str:
+    """Wait for the server; why it does not listen, empty where it does."""
+    until = time.monotonic() + timeout_s
+    while not _listens(address):
+        if server.poll() is not None:
+            return f"the server ended with exit status {server.returncode} before it answered"
+        if time.monotonic() > until:
+            return f"the server did not listen within {timeout_s:g} s"
+        time.sleep(0.05)
+    return ""
 
 
 def _end(server: "subprocess.Popen[bytes]") -> None:

@@ -12,10 +12,18 @@ import tempfile
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
 
 from retrai_core import CaseOutcome, GoalResult, Limits, ToolError
 from retrai_goal_support import suite_result
@@ -40,6 +48,10 @@ just these requests is no solution.
 """
 
 
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) else value
+
+
 class Endpoint(BaseModel):
     """A request, and the answer that it should have."""
 
@@ -47,11 +59,13 @@ class Endpoint(BaseModel):
 
     path: str = Field(min_length=1)
     """Path below `base_url`, with the query (`/users?limit=2`)."""
-    method: str = Field(default="GET", pattern=r"^[A-Za-z]+$")
+    method: Annotated[str, StringConstraints(to_upper=True, pattern=r"^[A-Za-z]+$")] = "GET"
     """HTTP method."""
     body: Any = Field(default=None, alias="json")
     """JSON body of the request."""
-    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    headers: dict[str, Annotated[str, BeforeValidator(_as_text)]] = Field(
+        default_factory=dict[str, str]
+    )
     """Headers of the request."""
     expect_status: int = Field(default=200, ge=100, le=599)
     """Expected status."""
@@ -60,25 +74,12 @@ class Endpoint(BaseModel):
     timeout: float = Field(default=10.0, gt=0, le=600)
     """Maximum seconds for the answer."""
 
-    @field_validator("headers", mode="before")
-    @classmethod
-    def _numbers_are_texts(cls, value: object) -> object:
-        if not isinstance(value, dict):
-            return value
-        given = cast("dict[object, object]", value)
-        return {k: str(v) if isinstance(v, (int, float)) else v for k, v in given.items()}
-
     @field_validator("path")
     @classmethod
     def _begins_with_a_slash(cls, value: str) -> str:
         if any(sign.isspace() for sign in value):
             raise ValueError("must not have blanks; write %20")
         return value if value.startswith("/") else f"/{value}"
-
-    @field_validator("method")
-    @classmethod
-    def _in_capitals(cls, value: str) -> str:
-        return value.upper()
 
 
 class ApiTestOptions(CommandOptions):
@@ -119,7 +120,7 @@ class _Given(BaseModel):
 class _Report(BaseModel):
     """What the client found."""
 
-    secret: str
+    secret: str = ""
     problem: str = ""
     printed: str = ""
     answers: list[_Given] = []
@@ -142,15 +143,15 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         options = self.options
-        command = ["bash", "-c", options.start_command] if options.start_command else []
-        command = command or ["requests", "to", options.base_url]
+        command = ["requests", "to", options.base_url]
+        if options.start_command:
+            command = ["bash", "-c", options.start_command]
         try:
             async with _alone_at(options.base_url, options.timeout_s):
                 found = await self._ask(cwd)
         except TimeoutError:
-            found = f"another check has held {options.base_url} for {options.timeout_s:g} s"
-        if isinstance(found, str):
-            return suite_result({}, command, problem=found)
+            problem = f"another check has held {options.base_url} for {options.timeout_s:g} s"
+            found = _Report(problem=problem)
         if found.problem:
             return suite_result({}, command, problem=found.problem, output=found.printed)
         cases: dict[str, CaseOutcome] = {}
@@ -185,8 +186,8 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             protected=f" ({', '.join(own)} among them)" if own else "",
         )
 
-    async def _ask(self, cwd: Path) -> _Report | str:
-        """What the client reports, or why it reports nothing."""
+    async def _ask(self, cwd: Path) -> _Report:
+        """What the client reports; the problem where it reports nothing."""
         options, secret = self.options, secrets.token_hex(16)
         limit_s = options.start_timeout_s + sum(one.timeout for one in options.endpoints) + 15
         limit_s = min(limit_s, options.timeout_s)
@@ -210,18 +211,17 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
                 readable=[Path(sys.prefix), Path(sys.base_prefix), client.parent],
             )
         except (ToolError, FileNotFoundError) as error:
-            return f"the requests cannot be sent: {error}"
+            return _Report(problem=f"the requests cannot be sent: {error}")
         if done.timed_out:
-            return f"the endpoints were not all answered within {limit_s:g} s"
+            return _Report(problem=f"the endpoints were not all answered within {limit_s:g} s")
         try:
-            report = TypeAdapter(_Report).validate_json(done.stdout.strip() or "")
+            report = _Report.model_validate_json(done.stdout)
         except ValidationError:
             said = (done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"])[-1]
-            return f"the requests gave no report: {said[:300]}"
-        if not secrets.compare_digest(report.secret, secret):
-            return "the report is not that of the requests"
-        if not report.problem and len(report.answers) != len(options.endpoints):
-            return "the report is not that of the requests"
+            return _Report(problem=f"the requests gave no report: {said[:300]}")
+        is_whole = report.problem or len(report.answers) == len(options.endpoints)
+        if not is_whole or not secrets.compare_digest(report.secret, secret):
+            return _Report(problem="the report is not that of the requests")
         return report
 
 

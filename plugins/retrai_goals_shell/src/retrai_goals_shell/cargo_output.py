@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from retrai_core import CaseOutcome
 from retrai_goal_support import LITERAL
@@ -194,13 +195,9 @@ def _failed_names(lines: list[str]) -> set[str]:
     """The names in the last list below `failures:`."""
     if "failures:" not in lines:
         return set()
-    last = len(lines) - 1 - lines[::-1].index("failures:")
-    names: set[str] = set()
-    for line in lines[last + 1 :]:
-        if not line.startswith("    "):
-            break
-        names.add(line.strip())
-    return names
+    begin = len(lines) - lines[::-1].index("failures:")
+    names = takewhile(lambda line: line.startswith("    "), lines[begin:])
+    return {name.strip() for name in names}
 
 
 def _stable(name: str, numbers: dict[str, int]) -> str:

@@ -84,13 +84,11 @@ class _BeforeRun(SavedModel):
     """What the baseline check of a run showed.
 
     Attributes:
-        answers: by case, the literals that its failed assertion compared.
-        lines: by case, the line of that assertion.
+        failures: what was printed of each failing case.
         types: those that defined their own equality.
     """
 
-    answers: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
-    lines: dict[str, int] = Field(default_factory=dict[str, int])
+    failures: dict[str, str] = Field(default_factory=dict[str, str])
     types: set[str] = Field(default_factory=set[str])
 
 
@@ -122,7 +120,6 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     manifest: ClassVar[str] = "Cargo.toml"
     how_to_install: ClassVar[str] = HOW_TO_INSTALL
     asks_version: ClassVar[str] = "--version"
-    version_begins: ClassVar[str] = "cargo "
     protects: ClassVar[str] = "the tests, their snapshots, and Cargo's own files"
     steers: ClassVar[str] = "new files that configure cargo or the tool chain"
 
@@ -130,12 +127,8 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         folder = cwd / self.options.path
         result, failures, _ = await self._run(folder)
         if not state and cwd == self.context.project:
-            lines = {case: failed_line(text) for case, text in failures.items()}
-            before = _BeforeRun(
-                answers={case: compared(text) for case, text in failures.items()},
-                lines={case: line for case, line in lines.items() if line},
-                types=await asyncio.to_thread(_types_in, folder),
-            )
+            types = await asyncio.to_thread(_types_in, folder)
+            before = _BeforeRun(failures=dict(failures), types=types)
             await asyncio.to_thread(before.save, self._before)
         if not self.options.protect_inline_tests:
             return result
@@ -166,6 +159,9 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         before = await asyncio.to_thread(_BeforeRun.load, self._before) or _BeforeRun()
         new_types = await asyncio.to_thread(_types_in, folder) - before.types
         tests = [case for case in cases if " documentation::" not in case]
+        answers = {case: compared(text) for case, text in before.failures.items()}
+        places = {case: failed_line(text) for case, text in before.failures.items()}
+        lines = {case: line for case, line in places.items() if line}
 
         added: list[str] = []
         if runs_every_test(self.options.args):
@@ -177,7 +173,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             return runs[0].result
 
         found = await contradict_suite(
-            rust_forms(new_types), tests, lambda _: files, check, before.answers, before.lines
+            rust_forms(new_types), tests, lambda _: files, check, answers, lines
         )
         if added and not runs:
             await check()
@@ -244,7 +240,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             return result
         changed = changed_tests(kept.files, now)
         if not changed and complete and not kept.complete and report is not None:
-            seen = {case.rpartition("::")[2] for case in report.cases}
+            seen = {case.rpartition("::")[2] for case in result.cases}
             changed = dict.fromkeys(sorted(kept.test_names() - seen), "it was not run")
         if not changed or report is None:
             return result

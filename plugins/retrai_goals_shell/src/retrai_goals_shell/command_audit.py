@@ -10,11 +10,7 @@ from retrai_core import Suspicion
 from retrai_goal_support import Trick, audit_lines
 
 ANY = (
-    Trick(
-        re.compile(r"\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-]", re.IGNORECASE),
-        "asks who runs it",
-        reaches_runner=True,
-    ),
+    Trick.reaching(r"(?i:\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-])", "asks who runs it"),
     Trick.reaching(
         r"/proc/(?:self|thread-self|\d|[\"'{$])|\bget_?ppid\s*\(|\bprocess\.ppid\b",
         "looks at its own process",
@@ -112,6 +108,7 @@ _LANGUAGES = (
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
     (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
 )
+_ANY_FILE = re.compile("")
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
 _SCRIPT = re.compile(r"\.(?:awk|(?:ba)?sh|pm)$")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
@@ -147,13 +144,18 @@ def audit_commands(
     def is_module(path: str) -> bool:
         return _is_code(path) and not _PROGRAM.search(path) and path not in programs
 
-    found = audit_lines(diff, ANY, is_source=_is_source, project=project)
-    found += audit_lines(diff, extra, is_source=_may_read, project=project)
-    for language, tricks in _LANGUAGES:
-        there = audit_lines(diff, tricks, is_source=_is_source, project=project)
-        found += [each for each in there if language.search(each.path)]
-    there = audit_lines(diff, OF_PROGRAMS, is_source=is_module, project=project)
-    return found + [each for each in there if _CODE.search(each.path)]
+    kinds = [
+        (_ANY_FILE, ANY, _is_source),
+        (_ANY_FILE, extra, _may_read),
+        *((files, tricks, _is_source) for files, tricks in _LANGUAGES),
+        (_CODE, OF_PROGRAMS, is_module),
+    ]
+    return [
+        found
+        for files, tricks, is_source in kinds
+        for found in audit_lines(diff, tricks, is_source=is_source, project=project)
+        if files.search(found.path)
+    ]
 
 
 def naming(files: Iterable[Path]) -> list[Trick]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-import shlex
 import sys
-from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from retrai_goal_support import globs_below, text_of
+
+from .makefile import MAKEFILES
 
 TESTS = [
     "/tests/",
@@ -29,10 +28,7 @@ TESTS = [
     "*.bats",
 ]
 CONFIGURATION = [
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "*.mk",
+    *MAKEFILES,
     "pytest.ini",
     "tox.ini",
     "pyproject.toml",
@@ -94,7 +90,7 @@ _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp
 _COMPILED = re.compile(r"\.(?:go|rs|java|kt|c|cc|cpp|h|hpp|cs|swift)$")
 _MAX_TEXT = 200_000
 _MAX_DEPTH = 3
-_SEPARATORS = re.compile(r"[;&|()<>\n`$\"']+")
+_SEPARATORS = re.compile(r"(?:[;&|()<>\n`$\"']|(?<!\\)[ \t\r])+")
 
 
 def steering_globs(path: str, shell_text: str) -> list[str]:
@@ -108,8 +104,8 @@ def steering_globs(path: str, shell_text: str) -> list[str]:
     named = [folder for found in _PYTHONPATH.findall(shell_text) for folder in found.split(":")]
     plain = [folder for folder in named if _PLAIN_FOLDER.fullmatch(folder)]
     folders = dict.fromkeys([".", path, *(str(there / folder) for folder in plain)])
-    shadows = (globs_below(folder, SHADOWS) for folder in folders)
-    return [*STEERING, *PROGRAMS, *itertools.chain.from_iterable(shadows)]
+    shadows = (glob for folder in folders for glob in globs_below(folder, SHADOWS))
+    return [*STEERING, *PROGRAMS, *shadows]
 
 
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
@@ -127,34 +123,28 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
         ['/check.sh', '/expected.txt']
     """
     found: dict[str, None] = {}
-    waiting = [(command, "" if path == "." else f"{path}/")]
+    texts = [(command, path)]
     for _ in range(_MAX_DEPTH):
-        named = [name for text, base in waiting for name in _named(text, project, base)]
+        named = [name for text, folder in texts for name in named_files(text, project, folder)]
         new = [name for name in dict.fromkeys(named) if name not in found and _checks(name)]
         found |= dict.fromkeys(new)
         # A script names files as they read from where it is started, or from where it stands.
-        bases = ["" if path == "." else f"{path}/"]
-        waiting = [
-            (text_of(project / name, _MAX_TEXT), base)
+        texts = [
+            (text_of(project / name, _MAX_TEXT), folder)
             for name in new
-            for base in dict.fromkeys([*bases, name[: name.rfind("/") + 1]])
+            for folder in dict.fromkeys([path, str(PurePosixPath(name).parent)])
         ]
     return [f"/{name}" for name in found]
 
 
-def named_files(command: str, project: Path, path: str = ".") -> list[str]:
-    """The project's files that a shell line names, relative to the project."""
-    return _named(command, project, "" if path == "." else f"{path}/")
-
-
-def _named(text: str, project: Path, base: str) -> list[str]:
-    """The project's files that a text names, relative to the project."""
+def named_files(text: str, project: Path, path: str = ".") -> list[str]:
+    """The project's files that a text names as they read from a folder, relative to the project."""
     found: list[str] = []
-    for word in dict.fromkeys(_words(text)):
-        name = f"{base}{word}".replace("/./", "/").removeprefix("./")
-        inside = ".." not in name.split("/") and not name.startswith("/") and "\0" not in name
-        if inside and len(name) < 300 and (project / name).is_file():
-            found.append(name)
+    for word in dict.fromkeys(_SEPARATORS.split(text)):
+        name = PurePosixPath(path, re.sub(r"\\(.)", r"\1", word))
+        inside = ".." not in name.parts and not name.is_absolute() and "\0" not in word
+        if inside and len(word) < 300 and (project / name).is_file():
+            found.append(str(name))
     return found
 
 
@@ -166,11 +156,3 @@ def _checks(name: str) -> bool:
     if not _CODE.search(name):
         kinds.append(_ANSWERS)
     return any(kind.fullmatch(word) for kind in kinds for word in words)
-
-
-def _words(command: str) -> Iterable[str]:
-    for piece in _SEPARATORS.split(command):
-        try:
-            yield from shlex.split(piece)
-        except ValueError:
-            yield from piece.split()

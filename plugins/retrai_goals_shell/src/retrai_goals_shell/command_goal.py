@@ -18,6 +18,7 @@ from retrai_core import (
     Environment,
     GoalBase,
     GoalResult,
+    Limits,
     RecordedCall,
     RunContext,
     Suspicion,
@@ -34,6 +35,7 @@ from retrai_goal_support import (
 from .command_audit import audit_commands, naming
 from .command_environment import command_environment
 from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
+from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .recorded_programs import record_programs
 from .unmet_expectations import UnmetExpectations
@@ -137,6 +139,30 @@ class CommandGoal(GoalBase[CommandT]):
 
     async def environment(self, project: Path) -> Environment:
         return await asyncio.to_thread(command_environment, self.context.python, project)
+
+    async def run_merged(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        writable: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
+    ) -> Completed:
+        """Run a program with both of its output streams in one.
+
+        Raises:
+            ToolError: it cannot be started.
+        """
+        return await self.context.sandbox.run(
+            merged(command),
+            timeout_s=self.options.timeout_s,
+            cwd=folder,
+            env=env,
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=writable,
+            readable=readable,
+        )
 
     @property
     def place(self) -> str:

@@ -9,60 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
-from typing import Literal
 
 from retrai_goal_support import is_one_expression
 
 from .edits import Edit
+from .expectation import Expectation, Language
 from .makefile import NAMES
-from .program_ends import JAVASCRIPT, PERL, SHELL, C, start_of
+from .program_ends import language_of, start_of
 from .python_expectations import find_in_python
 from .shell_expectations import find_in_shell
-
-Language = Literal["python", "shell", "make", "command", "end", "c", "javascript", "helper", "perl"]
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """One value that a test compares with.
-
-    Attributes:
-        language: of the place; "helper" is JavaScript, where the test's own function compares.
-        start, end: where the literal stands in the file's text.
-        literal: its text.
-        left: where that stands which is compared with it: an expression or a word; in C
-            and JavaScript, the whole statement. A command is both, as it stands.
-        row: which of the comparisons at that place it is for, counted from 0.
-        tolerance: how far away from the literal the answer may be.
-    """
-
-    language: Language
-    start: int
-    end: int
-    literal: str
-    left: tuple[int, int]
-    row: int = 0
-    tolerance: float = 0.0
-
-    @property
-    def is_of_script(self) -> bool:
-        """Whether it is a command that must be reached and succeed, and no value."""
-        return self.language in ("command", "end")
-
-    @property
-    def is_statement(self) -> bool:
-        """Whether only that it was met is known, and not the value that was given."""
-        return self.language in _AROUND
-
-    def moved(self, places: int) -> Expectation:
-        """The same in a text that begins earlier."""
-        start, end = self.left
-        left = start + places, end + places
-        return replace(self, start=self.start + places, end=self.end + places, left=left)
-
 
 _RECIPE_LINE = re.compile(r"(?<!\\\n)^\t[@+ ]*(?P<script>[^-@+\s#](?:\\\n|.)*)$", re.MULTILINE)
 """With the lines that it goes on in. A failure of one that begins with `-` is ignored."""
@@ -128,6 +86,22 @@ _REPORTS_FAILURE = re.compile(
 """In JavaScript: a last line that exits with the failure, and an expected failure on one line. No
 other failure is lost there."""
 _UNSURE = re.compile(r"approx|almost|near|round|\bany\b|skip", re.IGNORECASE)
+_MARKS = {
+    "c": '{{ FILE *at_ = fopen("{path}", "a"); fputs("{line}\\n", at_); fclose(at_); }} ',
+    "command": "\necho {line} >> '{path}'\n",
+    "javascript": ';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); ',
+    "perl": "{{ open(my $at, '>>', '{path}'); print $at \"{line}\\n\"; }}\n",
+    "python": "open({path!r}, 'a').write('{line}\\n')\n",
+    "shell": "echo {line} >> '{path}'\n",
+}
+"""What notes a line in a file."""
+_NOTES_VALUE = {
+    "helper": '((v) => {{ process.getBuiltinModule("fs").appendFileSync("{path}", "{number}\\n'
+    '{number} " + JSON.stringify(v) + "\\n"); return v; }})(',
+    "perl": "sub {{ open(my $at, '>>', '{path}'); print $at \"{number}\\n{number} @_\\n\"; "
+    "close $at; @_ }}->(",
+}
+"""A function that notes its argument, which follows."""
 
 
 def expectations_in(name: str, text: str) -> list[Expectation]:
@@ -138,19 +112,19 @@ def expectations_in(name: str, text: str) -> list[Expectation]:
         >>> [(each.literal, each.language) for each in found]
         [('5', 'shell')]
     """
-    suffix = Path(name).suffix
+    suffix, language = Path(name).suffix, language_of(name)
     found: list[Expectation] = []
-    if suffix == ".py":
-        found = _python(text)
-    elif suffix in SHELL or suffix == ".bats":
-        found = [*_shell(text), *_heredocs(text)]
+    if language == "python":
+        found = find_in_python(text)
+    elif language == "shell" or suffix == ".bats":
+        found = [*find_in_shell(text), *_heredocs(text)]
     elif name.rpartition("/")[2] in NAMES or suffix == ".mk":
         found = list(_makefile(text))
-    elif suffix in C:
+    elif language == "c":
         found = list(_statements("c", _C, text))
-    elif suffix in JAVASCRIPT:
+    elif language == "javascript":
         found = [*_statements("javascript", _JAVASCRIPT, text), *_in_helpers(text)]
-    elif suffix in PERL:
+    elif language == "perl":
         found = list(_statements("perl", _PERL, text))
     return list({each.start: each for each in found}.values())
 
@@ -190,14 +164,16 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
                 f"{first}; {then}; printf '{number} %s\\n' {value} >> '{path}'; printf %s {value}"
             )
             edits.append((start, end, f'"{value[1:-2]}({noted})"'))
-        elif each.language in _VALUES:
-            write = _VALUES[each.language]
-            edits += [(start, start, write % {"path": path, "number": number}), (end, end, ")")]
+        elif each.language in _NOTES_VALUE:
+            note = _NOTES_VALUE[each.language].format(path=path, number=number)
+            edits += [(start, start, note), (end, end, ")")]
         else:
-            mark, before, after = _AROUND[each.language]
+            mark = _MARKS[each.language]
+            # One statement, which may be all that a loop has.
+            before, after = ("", "") if each.language == "command" else ("{ ", "}")
             edits += [
-                (start, start, before % mark(path, f"{number}")),
-                (end, end, after % mark(path, f"{number} done")),
+                (start, start, before + mark.format(path=path, line=number)),
+                (end, end, mark.format(path=path, line=f"{number} done") + after),
             ]
     if any(each.language == "c" for each in compared):
         edits.append(_C_HEADER)
@@ -206,27 +182,11 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
 
 def mark_of_start(name: str, text: str, path: str) -> list[Edit]:
     """Edits that note in a file that a program has begun."""
-    place = start_of(name, text)
+    place, language = start_of(name, text), language_of(name)
     if place is None:
         return []
-    suffix = Path(name).suffix
-    if suffix in C:
-        return [(place, place, _c_mark(path, "begun")), _C_HEADER]
-    if suffix in JAVASCRIPT:
-        return [(place, place, _javascript_mark(path, "begun"))]
-    if suffix in PERL:
-        noted = f"{{ open(my $at, '>>', '{path}'); print $at \"begun\\n\"; }}\n"
-        return [(place, place, noted)]
-    noted = f"open({path!r}, 'a').write('begun\\n')\n"
-    return [(place, place, noted if suffix == ".py" else f"echo begun >> '{path}'\n")]
-
-
-def _c_mark(path: str, line: str) -> str:
-    return f'{{ FILE *at_ = fopen("{path}", "a"); fputs("{line}\\n", at_); fclose(at_); }} '
-
-
-def _javascript_mark(path: str, line: str) -> str:
-    return f';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); '
+    mark = _MARKS[language].format(path=path, line="begun")
+    return [(place, place, mark), *([_C_HEADER] if language == "c" else [])]
 
 
 def sourced(text: str) -> list[str]:
@@ -234,56 +194,21 @@ def sourced(text: str) -> list[str]:
     return [path.strip("\"'").removeprefix("./") for path in _SOURCED.findall(text)]
 
 
-def _command_mark(path: str, line: str) -> str:
-    return f"\necho {line} >> '{path}'\n"
-
-
-# One statement, which may be all that a loop has.
-_AROUND = {
-    "c": (_c_mark, "{ %s", "%s}"),
-    "javascript": (_javascript_mark, "{ %s", "%s}"),
-    "command": (_command_mark, "%s", "%s"),
-}
-_VALUES = {
-    "helper": '((v) => { process.getBuiltinModule("fs").appendFileSync("%(path)s", "%(number)d\\n'
-    '%(number)d " + JSON.stringify(v) + "\\n"); return v; })(',
-    "perl": "sub { open(my $at, '>>', '%(path)s'); print $at \"%(number)d\\n%(number)d @_\\n\"; "
-    "close $at; @_ }->(",
-}
-"""Functions that note their argument."""
-
-
-def _python(text: str) -> list[Expectation]:
-    return [
-        Expectation("python", start, end, text[start:end], left, row, tolerance)
-        for (start, end), left, row, tolerance in find_in_python(text)
-    ]
-
-
 def _heredocs(text: str) -> Iterator[Expectation]:
     for found in _HEREDOC.finditer(text):
-        for each in _python(found["text"]):
-            yield each.moved(found.start("text"))
-
-
-def _shell(text: str) -> list[Expectation]:
-    return [
-        Expectation(kind, start, end, text[start:end], left, row)
-        for kind, (start, end), left, row in find_in_shell(text)
-    ]
+        for each in find_in_python(found["text"]):
+            yield each.moved(range(found.start("text"), found.end("text") + 1))
 
 
 def _makefile(text: str) -> Iterator[Expectation]:
     """Those in the recipes, each line of which is a script of its own."""
     for line in _RECIPE_LINE.finditer(text):
         # In a script `$$` is one character.
-        places = [one.start() for one in re.finditer(r"\$\$|.", line["script"], re.DOTALL)]
-        places.append(len(line["script"]))
-        for each in _shell(line["script"].replace("$$", "$")):
-            start, end, *left = (places[at] for at in (each.start, each.end, *each.left))
+        characters = re.compile(r"\$\$|.", re.DOTALL).finditer(text, *line.span("script"))
+        places = [*(each.start() for each in characters), line.end("script")]
+        for each in find_in_shell(line["script"].replace("$$", "$")):
             if not each.is_of_script:
-                found = replace(each, start=start, end=end, left=(left[0], left[1]))
-                yield replace(found.moved(line.start("script")), language="make")
+                yield replace(each.moved(places), language="make")
 
 
 def _statements(
@@ -294,7 +219,8 @@ def _statements(
             # Where more than one value stands before it, it may be a mere message.
             is_unsure = _UNSURE.search(text, found.start(), found.end("actual"))
             if is_one_expression(found["actual"]) and not is_unsure:
-                yield _of_match(language, found)
+                start, end = found.span("literal")
+                yield Expectation(language, start, end, found["literal"], found.span("left"))
 
 
 def _in_helpers(text: str) -> Iterator[Expectation]:
@@ -347,8 +273,3 @@ def _is_plain_statement(line: str) -> bool:
 def _indent_of(text: str, each: Expectation) -> int:
     line = text[text.rfind("\n", 0, each.left[0]) + 1 :]
     return len(line) - len(line.lstrip(" \t"))
-
-
-def _of_match(language: Language, found: re.Match[str]) -> Expectation:
-    start, end = found.span("literal")
-    return Expectation(language, start, end, found["literal"], found.span("left"))

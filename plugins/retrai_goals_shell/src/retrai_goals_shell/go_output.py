@@ -80,8 +80,7 @@ def read_packages(stdout: str, stderr: str) -> dict[str, PackageRun]:
         if found := _BUILD_FAILED.match(line):
             packages.setdefault(found[1], PackageRun()).ended = "fail"
     for name, package in packages.items():
-        failed = package.ended == "fail" and not package.tests
-        if failed:
+        if package.ended == "fail" and not package.tests:
             said = builds.get(name) or builds.get(f"{name}_test") or "".join(package.printed)
             package.build = said.strip() or stderr.strip()
     return packages

@@ -82,7 +82,6 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
     manifest: ClassVar[str] = "go.mod"
     how_to_install: ClassVar[str] = HOW_TO_INSTALL
     asks_version: ClassVar[str] = "version"
-    version_begins: ClassVar[str] = "go version"
     protects: ClassVar[str] = "the tests, their data, and the module's own files"
     steers: ClassVar[str] = "new workspaces, vendored modules and settings of go"
 

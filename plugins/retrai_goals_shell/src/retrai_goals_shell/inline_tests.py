@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
 from retrai_goal_support import SavedModel, project_files, text_of
 
-from .rust_source import items, parse_rust, text_of_node
+from .rust_source import items, parse_rust
+from .syntax_tree import text_of_node
 
 MAX_FILE_BYTES = 2_000_000
-_DOC_LINE = re.compile(r"^\s*//[/!] ?(.*)$")
-_FENCE = re.compile(r"^\s*(?:```|~~~)\s*(.*)$")
+_DOC_LINE = re.compile(r"^[ \t]*//(?:/(?!/)|!) ?(.*)$", re.MULTILINE)
+_FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 _RUN = re.compile(r"^(?:rust|should_panic|no_run|compile_fail|edition20\d\d|[\s,]+)*$")
 _TEST = re.compile(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|proptest)\b")
 _FOR_TESTS = re.compile(rf"{_TEST.pattern}|#\[\s*cfg\s*\(\s*test\s*\)\s*\]")
@@ -117,25 +118,9 @@ def source_files(folder: Path) -> Iterator[Path]:
 
 def _examples(source: str) -> Iterator[str]:
     """The text of each fenced example in documentation comments that rustdoc runs."""
-    inside: list[str] | None = None
-    wanted = False
-    for line in [*_doc_lines(source), None]:
-        fence = _FENCE.match(line) if line is not None else None
-        if line is None or (fence and inside is not None):
-            if inside is not None and wanted:
-                yield _plain("\n".join(inside))
-            inside = None
-        elif fence:
-            inside, wanted = [fence[1]], bool(_RUN.match(fence[1]))
-        elif inside is not None:
-            inside.append(line)
-
-
-def _doc_lines(source: str) -> Iterable[str]:
-    for line in source.splitlines():
-        found = _DOC_LINE.match(line)
-        if found and not line.lstrip().startswith("////"):
-            yield found[1]
+    for block in _FENCE.split("\n".join(_DOC_LINE.findall(source)))[1::2]:
+        if _RUN.match(block.partition("\n")[0].strip()):
+            yield _plain(block)
 
 
 def _plain(text: str) -> str:

@@ -123,8 +123,7 @@ class InputTrials:
             folder = copy.folder / self.options.path
             if not await asyncio.to_thread(put_in, folder, other, self.context.run_id):
                 return None, 0.0
-            command = ["bash", "-c", other.line]
-            done = await self.start(command, folder, fresh, limit_s, writable=[copy.room])
+            done = await self.start(other.line, folder, fresh, limit_s, writable=[copy.room])
             files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
         if done.timed_out or done.exit_code:
             return "", done.duration_s
@@ -133,16 +132,16 @@ class InputTrials:
 
     async def start(
         self,
-        command: Sequence[str],
+        line: str,
         folder: Path,
         fresh: Path,
         limit_s: float = math.inf,
         writable: Sequence[Path] = (),
     ) -> Completed:
-        """Start a command, with a fresh folder for what programs keep.
+        """Start a shell line, with a fresh folder for what programs keep.
 
         Args:
-            command: the program and its arguments.
+            line: what bash runs.
             folder: where it runs.
             fresh: the fresh folder.
             limit_s: wall-clock seconds, where the option `timeout_s` allows more.
@@ -152,7 +151,7 @@ class InputTrials:
             ToolError: it cannot be started.
         """
         return await self.context.sandbox.run(
-            command,
+            ["bash", "-c", line],
             timeout_s=min(self.options.timeout_s, limit_s),
             cwd=folder,
             env=temporary_folders(fresh),

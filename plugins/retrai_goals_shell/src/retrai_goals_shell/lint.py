@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +28,7 @@ from .command_files import SHADOWS
 from .command_goal import CommandGoal, CommandOptions
 from .lint_excuses import excuses_in
 from .linters import BY_NAME, CONFIGURATION, Finding, Linter, LinterError, find_linter
-from .merged_run import OUTPUT_BYTES, merged
+from .merged_run import OUTPUT_BYTES
 
 MOST_SHOWN = 60
 MAX_BLANK = 10_000
@@ -95,7 +97,9 @@ class LintGoal(CommandGoal[LintOptions]):
             command = linter.command
             done = await self._start(command, folder)
             findings = linter.read(done, folder)
-            looked_at = await self._looked_at(linter, done, folder)
+            if linter.list_files:
+                done = await self._start([linter.program, *linter.list_files], folder)
+            looked_at = linter.read_files(done, folder)
         except LinterError as error:
             printed = error.output.strip()[-4000:]
             return suite_result({}, command, problem=str(error), output=printed)
@@ -104,21 +108,8 @@ class LintGoal(CommandGoal[LintOptions]):
         names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
         excused = await asyncio.to_thread(excuses_in, cwd, names)
         if looked_at is not None:
-            names = [name for name in names if name in looked_at]
+            names = [name for name in names if name.removeprefix(self._below) in looked_at]
         return self._judge(linter, findings, names, excused)
-
-    async def _looked_at(
-        self, linter: Linter, done: Completed, folder: Path
-    ) -> frozenset[str] | None:
-        """The files that the linter looked at, relative to the project; None where it is unknown.
-
-        Raises:
-            LinterError: it cannot say.
-        """
-        if linter.list_files:
-            done = await self._start([linter.program, *linter.list_files], folder)
-        names = linter.read_files(done, folder)
-        return None if names is None else frozenset(self._below + name for name in names)
 
     @property
     def _below(self) -> str:
@@ -153,20 +144,21 @@ class LintGoal(CommandGoal[LintOptions]):
         found = await super().environment(project)
         if self.options.lint_command:
             return found
-        try:
-            linter = await asyncio.to_thread(self._linter, project / self.options.path)
-        except LinterError:
-            return found
-        program = Path(linter.program)
-        files = [*found.files, *([program] if program.is_absolute() else [])]
-        return Environment(files=files, steering=found.steering)
+        linter = await asyncio.to_thread(self._configured, project)
+        programs = [Path(linter.program)] if linter else []
+        files = [*found.files, *(path for path in programs if path.is_absolute())]
+        return replace(found, files=files)
 
     def _name(self) -> str:
         """The linter's name; the first that fits where none is configured, for words alone."""
-        try:
-            return self._linter(self.context.project / self.options.path).name
-        except LinterError:
-            return "ruff" if self.options.linter == "auto" else self.options.linter
+        if linter := self._configured(self.context.project):
+            return linter.name
+        return "ruff" if self.options.linter == "auto" else self.options.linter
+
+    def _configured(self, project: Path) -> Linter | None:
+        with suppress(LinterError):
+            return self._linter(project / self.options.path)
+        return None
 
     def _linter(self, folder: Path) -> Linter:
         """The linter of a folder.
@@ -192,13 +184,7 @@ class LintGoal(CommandGoal[LintOptions]):
     async def _by_command(self, cwd: Path, folder: Path) -> GoalResult:
         command = ["bash", "-c", self.options.lint_command]
         try:
-            done = await self.context.sandbox.run(
-                merged(command),
-                limits=Limits(output_bytes=OUTPUT_BYTES),
-                timeout_s=self.options.timeout_s,
-                cwd=folder,
-                readable=tool_chain_folders(),
-            )
+            done = await self.run_merged(command, folder, readable=tool_chain_folders())
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         printed = done.stdout.strip()[-8000:]

@@ -8,13 +8,14 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import AliasPath, BaseModel, Field
 
 from retrai_core import Completed
 from retrai_goal_support import json_lines
 
+from .makefile import MAKEFILES
 from .rust_guarding import STEERING as RUST_STEERING
 
 CONFIGURATION = [
@@ -52,10 +53,7 @@ CONFIGURATION = [
     ".gitignore",
     ".ignore",
     ".gitattributes",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "*.mk",
+    *MAKEFILES,
 ]
 """Globs of what says what a linter looks for and at."""
 _FIRST_LINE = 300
@@ -97,9 +95,9 @@ class Linter:
         arguments: of the program, for a report.
         by_hand: the command as a person types it.
         suffixes: the names of the files that it looks at end so.
-        findings: those of a report; their paths are as the linter writes them.
+        findings: those of the report on standard output, with paths as the linter writes them; a
+            ValueError says that it is no report.
         how_to_install: what a person without it is told.
-        parse: reads the report from standard output; a ValueError says that it is none.
         ends_well: the exit statuses of a run that ended by itself.
         list_files: arguments to see the files that it looks at; empty where its report says it.
         files: those files, from standard output; None where it does not say.
@@ -111,9 +109,8 @@ class Linter:
     arguments: Sequence[str]
     by_hand: Sequence[str]
     suffixes: Sequence[str]
-    findings: Callable[[Any], Iterable[Finding]]
+    findings: Callable[[str], Iterable[Finding]]
     how_to_install: str
-    parse: Callable[[str], Any] = json.loads
     ends_well: Sequence[int] = (0, 1)
     list_files: Sequence[str] = ()
     files: Callable[[str], Iterable[str]] | None = None
@@ -131,16 +128,16 @@ class Linter:
         """
         self.check_end(done, self.ends_well)
         try:
-            report = self.parse(done.stdout)
+            report = list(self.findings(done.stdout))
         except ValueError:
             printed = f"{done.stdout}\n{done.stderr}"
             raise LinterError(f"{self.name} left no report", printed) from None
-        found = [replace(each, path=_relative(each.path, folder)) for each in self.findings(report)]
+        found = [replace(each, path=_relative(each.path, folder)) for each in report]
         if done.exit_code and not found:
             self.check_end(done, ())
         return list(dict.fromkeys(found))
 
-    def read_files(self, done: Completed, folder: Path) -> list[str] | None:
+    def read_files(self, done: Completed, folder: Path) -> set[str] | None:
         """The files that it looked at, relative to the folder; None where it does not say.
 
         Raises:
@@ -149,7 +146,7 @@ class Linter:
         if self.files is None:
             return None
         self.check_end(done, self.ends_well)
-        return [_relative(name, folder) for name in self.files(done.stdout)]
+        return {_relative(name, folder) for name in self.files(done.stdout)}
 
     def check_end(self, done: Completed, well: Sequence[int]) -> None:
         """Raise a LinterError where it was cut off or went wrong by itself."""
@@ -212,28 +209,27 @@ def _has_eslint(folder: Path) -> bool:
 
 def _relative(name: str, folder: Path) -> str:
     path = Path(name)
-    for root in (folder, folder.resolve()):
-        if path.is_absolute() and path.is_relative_to(root):
-            return path.relative_to(root).as_posix()
-    return path.as_posix()
+    roots = (root for root in (folder, folder.resolve()) if path.is_relative_to(root))
+    root = next(roots, None)
+    return (path.relative_to(root) if root else path).as_posix()
 
 
-def _of_ruff(report: Any) -> Iterator[Finding]:
-    for item in report:
+def _of_ruff(stdout: str) -> Iterator[Finding]:
+    for item in json.loads(stdout):
         row = (item.get("location") or {}).get("row", 0)
         yield Finding(item["filename"], row, item.get("code") or "syntax", item.get("message", ""))
 
 
-def _of_eslint(report: Any) -> Iterator[Finding]:
-    for item in report:
+def _of_eslint(stdout: str) -> Iterator[Finding]:
+    for item in json.loads(stdout):
         for message in item["messages"]:
             text = " ".join(message.get("message", "").split())
             rule = message.get("ruleId") or "error"
             yield Finding(item["filePath"], message.get("line") or 0, rule, text)
 
 
-def _of_golangci(report: Any) -> Iterator[Finding]:
-    for item in report.get("Issues") or ():
+def _of_golangci(stdout: str) -> Iterator[Finding]:
+    for item in json.loads(stdout).get("Issues") or ():
         place = item["Pos"]
         rule, text = item.get("FromLinter", ""), item.get("Text", "")
         yield Finding(place["Filename"], place.get("Line", 0), rule, text)
@@ -245,44 +241,30 @@ class _Span(BaseModel):
     is_primary: bool = False
 
 
-class _Code(BaseModel):
-    code: str = ""
-
-
 class _Diagnostic(BaseModel):
     level: str
     message: str
-    code: _Code | None = None
+    rule: str = Field(default="", validation_alias=AliasPath("code", "code"))
     spans: Sequence[_Span] = ()
 
 
-class _FromClippy(BaseModel):
-    reason: Literal["compiler-message"]
-    message: _Diagnostic
+class _FromCargo(BaseModel):
+    reason: Literal["compiler-message", "build-finished"]
+    message: _Diagnostic | None = None
 
 
-class _BuildFinished(BaseModel):
-    reason: Literal["build-finished"]
-
-
-def _parse_clippy(stdout: str) -> list[_Diagnostic]:
-    """The messages of the compiler; none where the build did not come to its end.
-
-    They stand one a line among those of cargo and whatever a macro or a build script prints.
-    """
-    lines = stdout.splitlines()
-    if not any(True for _ in json_lines(lines, _BuildFinished)):
+def _of_clippy(stdout: str) -> Iterator[Finding]:
+    """From the messages of the compiler, which stand one a line among those of cargo and whatever a
+    macro or a build script prints; no report where the build did not come to its end."""
+    lines = list(json_lines(stdout.splitlines(), _FromCargo))
+    if all(line.reason != "build-finished" for line in lines):
         raise ValueError
-    return [each.message for each in json_lines(lines, _FromClippy)]
-
-
-def _of_clippy(report: Iterable[_Diagnostic]) -> Iterator[Finding]:
-    for message in report:
-        if message.level in ("warning", "error"):
-            rule = (message.code and message.code.code) or message.level
+    for found in (line.message for line in lines if line.message):
+        if found.level in ("warning", "error"):
             # A count of what was told before has no place.
-            for span in [each for each in message.spans if each.is_primary][:1]:
-                yield Finding(span.file_name, span.line_start, rule, message.message)
+            for span in [each for each in found.spans if each.is_primary][:1]:
+                rule = found.rule or found.level
+                yield Finding(span.file_name, span.line_start, rule, found.message)
 
 
 _LINTERS = (
@@ -316,7 +298,6 @@ _LINTERS = (
         arguments=("clippy", "--all-targets", "--message-format=json"),
         by_hand=("cargo", "clippy", "--all-targets"),
         suffixes=(".rs",),
-        parse=_parse_clippy,
         findings=_of_clippy,
         ends_well=(0, 101),
         how_to_install="`rustup component add clippy`",

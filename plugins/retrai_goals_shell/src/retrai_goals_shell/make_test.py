@@ -7,12 +7,13 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import Completed, Detection, GoalResult, Limits, Marker, ToolError
+from retrai_core import Completed, Detection, GoalResult, Marker, ToolError
 from retrai_goal_support import ShellWords, globs_below, suite_result
 
 from .command_goal import CommandOptions, TestingCommandGoal
@@ -27,7 +28,6 @@ from .makefile import (
     recipe_of,
     script_of,
 )
-from .merged_run import OUTPUT_BYTES, merged
 
 PRIORITY = 80
 HOW_TO_INSTALL = "install it with your system's packages (Debian: `apt-get install make`)"
@@ -41,6 +41,8 @@ GNUmakefile or makefile, which make would read instead, is set aside.
 - Fix the sources. A file named `{target}`, a swallowed exit status or an emptied recipe is no \
 solution, and it is looked for.\
 """
+_ENV = {"LC_MESSAGES": "C", "LANGUAGE": "C"}
+"""What make says is looked at, and must not be in the user's language."""
 _NOTHING = re.compile(
     r"^make(?:\[\d+\])?: (?:'(?P<target>.+)' is up to date|Nothing to be done for '(?P<other>.+)')",
     re.MULTILINE,
@@ -112,10 +114,10 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
                 await asyncio.to_thread(self._note_beginning)
             else:
                 if has_target(text, "clean"):
-                    await self._make(["make", "clean"], folder, writable)
+                    await self.run_merged(["make", "clean"], folder, env=_ENV, writable=writable)
                 made = made_for(text, self.options.target)
                 await asyncio.to_thread(self._remove_made_since, folder, made)
-            done = await self._make(command, folder, writable)
+            done = await self.run_merged(command, folder, env=_ENV, writable=writable)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"make cannot be started: {error}")
         return self._judge(done, command)
@@ -177,7 +179,7 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
             output=done.stdout,
         )
         reason = problem or said or f"{name} succeeds ({done.duration_s:.1f} s)"
-        return GoalResult(result.achieved, reason, result.details, result.report)
+        return replace(result, reason=reason)
 
     def _why_failed(self, done: Completed, errors: Sequence[str]) -> str:
         target = self.options.target
@@ -186,19 +188,6 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
             return f"{said}: {errors[0]}" if errors else said
         idle = {found["target"] or found["other"] for found in _NOTHING.finditer(done.stdout)}
         return f"make {target} had nothing to do, so it tested nothing" if target in idle else ""
-
-    async def _make(
-        self, command: Sequence[str], folder: Path, writable: Sequence[Path]
-    ) -> Completed:
-        return await self.context.sandbox.run(
-            merged(command),
-            limits=Limits(output_bytes=OUTPUT_BYTES),
-            timeout_s=self.options.timeout_s,
-            cwd=folder,
-            # What make says is looked at, and must not be in the user's language.
-            env={"LC_MESSAGES": "C", "LANGUAGE": "C"},
-            writable=writable,
-        )
 
 
 def _why_not_begun(output: str, errors: Sequence[str]) -> str:

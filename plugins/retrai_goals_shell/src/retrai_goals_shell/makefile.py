@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from retrai_goal_support import text_of
 
 NAMES = ("GNUmakefile", "makefile", "Makefile")
 """As GNU make looks for them; the first that is there is read."""
+MAKEFILES = [*NAMES, "*.mk"]
 
 _RULE = re.compile(
     r"^ *(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*"
@@ -105,35 +105,26 @@ def script_of(text: str, target: str) -> list[str]:
 
 def _needed(text: str, target: str) -> list[tuple[list[str], list[str]]]:
     """The rules for a target and for what it needs: their targets, their recipe lines."""
-    rules = list(_rules(text))
+    rules = _rules(text)
     found: list[tuple[list[str], list[str]]] = []
-    waiting, seen = [target], set[str]()
-    while waiting:
-        name = waiting.pop(0)
-        if name in seen:
-            continue
-        seen.add(name)
+    names = [target]
+    for name in names:
         for targets, needs, recipe in rules:
             if name in targets:
                 found.append((targets, recipe))
-                waiting += needs
+                names += [each for each in dict.fromkeys(needs) if each not in names]
     return found
 
 
-def _rules(text: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
+def _rules(text: str) -> list[tuple[list[str], list[str], list[str]]]:
     """Each rule: its targets, what they need, its recipe lines."""
-    current: tuple[list[str], list[str], list[str]] | None = None
+    rules: list[tuple[list[str], list[str], list[str]]] = []
     for line in text.replace("\\\n", " ").splitlines():
         if line.startswith("\t"):
-            if current is not None:
-                current[2].append(line.strip())
-            continue
-        found = _RULE.match(line)
-        if found is None:
-            continue
-        if current is not None:
-            yield current
-        recipe = [found["recipe"].strip()] if found["recipe"] else []
-        current = found["targets"].split(), found["needs"].replace("|", " ").split(), recipe
-    if current is not None:
-        yield current
+            if rules:
+                rules[-1][2].append(line.strip())
+        elif found := _RULE.match(line):
+            recipe = [found["recipe"].strip()] if found["recipe"] else []
+            needs = found["needs"].replace("|", " ").split()
+            rules.append((found["targets"].split(), needs, recipe))
+    return rules

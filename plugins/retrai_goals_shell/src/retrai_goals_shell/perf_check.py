@@ -26,7 +26,6 @@ from .kept_output import (
 )
 from .other_inputs import digest_of
 from .perf_options import PerfCheckOptions
-from .timings import with_spread
 
 NOT_TRIED = "other inputs could not be tried: {}"
 NO_OUTPUT = (
@@ -60,9 +59,7 @@ class Measured:
     Attributes:
         groups: seconds of the repeats, for each time in a row.
         outputs: digests of what they printed, to be compared.
-        shown: the beginning of the last one.
-        files: digests of the files that the last one wrote.
-        written: files of the project that they made or changed.
+        last: what the last one printed and wrote.
         difference: why other inputs do not give what they gave at the start, or are slow; empty
             when they do and are not.
         problem: why it could not be measured; empty when it was.
@@ -71,9 +68,7 @@ class Measured:
 
     groups: list[list[float]] = field(default_factory=list[list[float]])
     outputs: set[str] = field(default_factory=set[str])
-    shown: str = ""
-    files: dict[str, str] = field(default_factory=dict[str, str])
-    written: list[str] = field(default_factory=list[str])
+    last: KeptOutput = field(default_factory=KeptOutput)
     difference: str = ""
     problem: str = ""
     printed: str = ""
@@ -89,6 +84,17 @@ class Measured:
         if self.problem:
             return NO_OUTPUT.format(self.problem)
         return DIFFERS if len(self.outputs) > 1 else ""
+
+
+def with_spread(seconds: Sequence[float]) -> str:
+    """The median of repeats, which one noisy repeat does not move, and their range.
+
+    Example:
+        >>> with_spread([0.2, 0.25, 0.21])
+        'median 0.210 s of 3 (0.200 to 0.250 s)'
+    """
+    many = f" of {len(seconds)} ({min(seconds):.3f} to {max(seconds):.3f} s)"
+    return f"median {median(seconds):.3f} s{many if len(seconds) > 1 else ''}"
 
 
 class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
@@ -117,7 +123,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
         command = self.command()
         try:
-            measured = await self._measure(command, cwd)
+            measured = await self._measure(cwd)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         if kept is None or (not state and cwd == self.context.project):
@@ -131,7 +137,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
                 measured.difference = await self._trials.differs(cwd, kept.others)
             except OSError as error:
                 return suite_result({}, command, problem=NOT_TRIED.format(error))
-        return self._judge(measured, kept, command)
+        return self._judge(measured, kept)
 
     def system_prompt(self) -> str:
         options = self.options
@@ -148,39 +154,39 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def _output_file(self) -> Path:
         return self.context.run_dir / self.name / "output.json"
 
-    async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
+    async def _measure(self, cwd: Path) -> Measured:
         """Repeat it until one figure is too slow, or all are in."""
         measured = Measured()
         before = await asyncio.to_thread(file_stats, cwd)
         for _ in range(self.options.warmup):
-            await self._once(command, cwd, measured)
+            await self._once(cwd, measured)
             if measured.problem:
                 return measured
         for _ in range(self.options.runs):
             seconds: list[float] = []
             for _ in range(self.options.repeats):
-                seconds.append(await self._once(command, cwd, measured))
+                seconds.append(await self._once(cwd, measured))
                 if measured.problem:
                     return measured
             measured.groups.append(seconds)
             if median(seconds) >= self.options.max_seconds:
                 break
-        measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
+        measured.last.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
-    async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
+    async def _once(self, cwd: Path, measured: Measured) -> float:
         """One repeat, in fresh folders for what programs keep; its seconds."""
         folder = cwd / self.options.path
         async with fresh_folder("tmp") as fresh:
-            done = await self._trials.start(command, folder, fresh)
+            done = await self._trials.start(self.options.command, folder, fresh)
         measured.problem = self.unfinished(done, "the command")
         if not measured.problem and done.exit_code:
             measured.problem = f"the command failed with exit status {done.exit_code}"
         measured.printed = f"{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
         text = comparable(done.stdout, self.options.ignore_output)
         measured.outputs.add(digest_of(text))
-        measured.shown = text[:SHOWN_CHARS]
-        measured.files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
+        files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
+        measured.last = KeptOutput(shown=text[:SHOWN_CHARS], files=files)
         return done.duration_s
 
     @property
@@ -188,16 +194,12 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         return InputTrials(self.context, self.options)
 
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
-        kept = KeptOutput(
-            shown=measured.shown,
-            files=measured.files,
-            written=measured.written,
-            problem=measured.incomparable,
-        )
+        kept = measured.last
+        kept.problem = measured.incomparable
         if not kept.problem:
             (kept.digest,) = measured.outputs
         if kept.digest and self.options.compare_output:
-            written = [*measured.written, *self.options.output_files]
+            written = [*kept.written, *self.options.output_files]
             usual_s = median(measured.slowest)
             try:
                 known = digest_of_all(kept.digest, kept.files)
@@ -207,19 +209,19 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
                 self.context.publish("log", level="warning", message=message)
         return kept
 
-    def _judge(self, measured: Measured, kept: KeptOutput, command: Sequence[str]) -> GoalResult:
-        slowest, limit = measured.slowest, self.options.max_seconds
+    def _judge(self, measured: Measured, kept: KeptOutput) -> GoalResult:
+        slowest, limit, now = measured.slowest, self.options.max_seconds, measured.last
         fast = median(slowest) < limit
         told = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
         details: list[str] = []
-        new = [name for name in measured.written if name not in kept.written]
+        new = [name for name in now.written if name not in kept.written]
         same = not self.options.compare_output or (
-            measured.outputs == {kept.digest} and measured.files == kept.files
+            measured.outputs == {kept.digest} and now.files == kept.files
         )
         if not same:
             told.append("the output is not what it was at the start")
-            details.append(f"It was:\n{kept.shown}\n\nIt is:\n{measured.shown}")
-            details += [f"{n} differs" for n, d in measured.files.items() if kept.files.get(n) != d]
+            details.append(f"It was:\n{kept.shown}\n\nIt is:\n{now.shown}")
+            details += [f"{n} differs" for n, d in now.files.items() if kept.files.get(n) != d]
         if new:
             listed = ", ".join(new[:5])
             told.append(f"it leaves files that it did not leave at the start: {listed}")
@@ -235,5 +237,5 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             "output": "passed" if right else "failed",
         }
         reason = "; ".join(told)
-        report = CheckReport(cases, command)
+        report = CheckReport(cases, self.command())
         return GoalResult(fast and right, reason, "\n\n".join([reason, *details]), report)

@@ -8,13 +8,16 @@ import re
 from pathlib import Path
 
 from .edits import Edit, edited
+from .python_expectations import offsets_in, parse_python
 from .shell_expectations import failing_script, script_exits
 
-SHELL = frozenset({".sh", ".bash"})
-JAVASCRIPT = frozenset({".js", ".cjs", ".mjs", ".ts"})
-C = frozenset({".c", ".cc", ".cpp"})
-PERL = frozenset({".pl", ".t"})
-
+_LANGUAGES = {
+    ".py": "python",
+    **dict.fromkeys((".sh", ".bash"), "shell"),
+    **dict.fromkeys((".js", ".cjs", ".mjs", ".ts"), "javascript"),
+    **dict.fromkeys((".c", ".cc", ".cpp"), "c"),
+    **dict.fromkeys((".pl", ".t"), "perl"),
+}
 _PYTHON_ENDS = re.compile(r"(?:\w+\.)*(?:main|_?exit|quit|exec[lv]\w*)|SystemExit")
 _PYTHON_MAY_END = re.compile(r"main\b|exit|quit|exec[lv]|SystemExit")
 _UNKNOWN = re.compile(
@@ -24,34 +27,45 @@ _UNKNOWN = re.compile(
 """What ends a program elsewhere, or runs until somebody ends it."""
 _COMMENTS = re.compile(r"(?:#.*\n|\s*\n)*")
 _PYTHON_FAILS = 'raise SystemExit("it ends here")'
-_PYTHON_WAITS = "import os\nif os.fork():\n    os.wait()\n    os._exit(1)\n"
-"""A second process is the program; the first one waits for it and fails."""
-_JAVASCRIPT_EXIT = re.compile(r"\bprocess\.(?:exit|reallyExit)\((?![1-9]\d*\))")
-_JAVASCRIPT_UNKNOWN = re.compile(
-    r"^(?:if\b.*)?return\b|\bexitCode\b|\bprocess\.exit\s*=", re.MULTILINE
-)
 _JAVASCRIPT_CALL = re.compile(
     r"^(?:await )?(\w+)\([^()\n]*\)(?=\.(?:then|catch)\(|;?$)", re.MULTILINE
 )
 _FIRST_LINES = re.compile(r"""(?:#!.*\n)?(?:(['"])use strict\1;?\n)?""")
-_JAVASCRIPT_WAITS = """\
+_PERL_DATA = re.compile(r"^__(?:END|DATA)__$", re.MULTILINE)
+_UNKNOWN_OF = {
+    "javascript": re.compile(
+        r"^(?:if\b.*)?return\b|\bexitCode\b|\bprocess\.exit\s*=", re.MULTILINE
+    ),
+    "perl": re.compile(r"\bexec\b|\$\?\s*="),
+}
+_C_MAIN = re.compile(r"^(?:int|auto)\s+main\s*\([^)]*\)[^{;]*\{", re.MULTILINE)
+_C_RETURNS = re.compile(r"\breturn\b(?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*;)([^;]+);")
+_C_HEADERS = "#include <unistd.h>\n#include <sys/wait.h>\n"
+_EXITS = {
+    "c": (
+        re.compile(r"\b(?:_?exit|_Exit|quick_exit)\s*\((?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*\))"),
+        r"exit(1), \g<0>",
+    ),
+    "javascript": (re.compile(r"\bprocess\.(?:exit|reallyExit)\((?![1-9]\d*\))"), r"\g<0>1, "),
+    "perl": (re.compile(r"\bexit\b(?!\s*\(?\s*[1-9])"), "exit 1 ||"),
+}
+"""An exit that need not fail, and what fails in its place."""
+_WAITS = {
+    "c": " if (fork()) { wait(0); _exit(1); }",
+    "javascript": """\
 ;{const p = process; if (p.env.SECOND !== "1") { p.getBuiltinModule("child_process").spawnSync(\
 p.execPath, [...p.execArgv, ...p.argv.slice(1)], {stdio: "inherit", env: {...p.env, SECOND: "1"}}\
 ); p.exit(1); }};
-"""
-_PERL_EXIT = re.compile(r"\bexit\b(?!\s*\(?\s*[1-9])")
-_PERL_UNKNOWN = re.compile(r"\bexec\b|\$\?\s*=")
-_PERL_DATA = re.compile(r"^__(?:END|DATA)__$", re.MULTILINE)
-_PERL_WAITS = "BEGIN { if (fork) { wait; require POSIX; POSIX::_exit(1) } }\n"
-_UNKNOWN_OF = {
-    **dict.fromkeys(JAVASCRIPT, _JAVASCRIPT_UNKNOWN),
-    **dict.fromkeys(PERL, _PERL_UNKNOWN),
+""",
+    "perl": "BEGIN { if (fork) { wait; require POSIX; POSIX::_exit(1) } }\n",
+    "python": "import os\nif os.fork():\n    os.wait()\n    os._exit(1)\n",
 }
-_C_MAIN = re.compile(r"^(?:int|auto)\s+main\s*\([^)]*\)[^{;]*\{", re.MULTILINE)
-_C_EXIT = re.compile(r"\b(?:_?exit|_Exit|quick_exit)\s*\((?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*\))")
-_C_RETURNS = re.compile(r"\breturn\b(?!\s*(?:[1-9]\d*|EXIT_FAILURE)\s*;)([^;]+);")
-_C_WAITS = " if (fork()) { wait(0); _exit(1); }"
-_C_HEADERS = "#include <unistd.h>\n#include <sys/wait.h>\n"
+"""A second process is the program; the first one waits for it and fails."""
+
+
+def language_of(name: str) -> str:
+    """The language of a program, by its file's suffix; empty for any other."""
+    return _LANGUAGES.get(Path(name).suffix, "")
 
 
 def start_of(name: str, text: str) -> int | None:
@@ -61,14 +75,11 @@ def start_of(name: str, text: str) -> int | None:
         >>> start_of("t.sh", "#!/bin/sh\\n./run\\n"), start_of("t.c", "int main(void) { run(); }")
         (10, 16)
     """
-    suffix = Path(name).suffix
-    if suffix == ".py":
+    language = language_of(name)
+    if language == "python":
         return _start_in_python(text)
-    if suffix in C:
-        main = _C_MAIN.search(text)
-        return main.end() if main else None
-    first = _FIRST_LINES.match(text)
-    return first.end() if first and suffix in SHELL | JAVASCRIPT | PERL else None
+    first = _C_MAIN.search(text) if language == "c" else _FIRST_LINES.match(text)
+    return first.end() if first and language else None
 
 
 def failing_at_end(name: str, text: str) -> str:
@@ -84,20 +95,20 @@ def failing_at_end(name: str, text: str) -> str:
         raise SystemExit("it ends here")
         <BLANKLINE>
     """
-    suffix, start = Path(name).suffix, start_of(name, text)
-    if suffix in SHELL:
+    language, start = language_of(name), start_of(name, text)
+    if language == "shell":
         return failing_script(text)
-    unknown = _UNKNOWN_OF.get(suffix, _UNKNOWN)
+    unknown = _UNKNOWN_OF.get(language, _UNKNOWN)
     if start is None or unknown.search(text) or _UNKNOWN.search(text):
         return ""
     exits = exits_in(name, text)
-    if suffix == ".py":
+    if language == "python":
         return edited(text, [*exits, (len(text), len(text), f"\n{_PYTHON_FAILS}\n")])
-    if suffix in JAVASCRIPT:
+    if language == "javascript":
         ends = [call.end() for call in _JAVASCRIPT_CALL.finditer(text) if _is_async(text, call[1])]
         fails = "\nprocess.exit(1);\n" if not ends else ".then(() => process.exit(1))"
         return edited(text, [*exits, *((end, end, fails) for end in ends or [len(text)])])
-    if suffix in PERL:
+    if language == "perl":
         data = _PERL_DATA.search(text)
         end = data.start() if data else len(text)
         code = edited(text[:end], [each for each in exits if each[1] <= end])
@@ -118,42 +129,30 @@ def exits_in(name: str, text: str) -> list[Edit]:
     """Edits that have every exit of the program fail that need not; in C, but for `main`.
 
     Example:
-        >>> exits_in("t.js", "process.exit(bad ? 1 : 0);")
-        [(13, 13, '1, ')]
+        >>> edited("process.exit(bad ? 1 : 0);", exits_in("t.js", "process.exit(bad ? 1 : 0);"))
+        'process.exit(1, bad ? 1 : 0);'
     """
-    suffix = Path(name).suffix
-    if suffix in SHELL:
+    language = language_of(name)
+    if language == "shell":
         return script_exits(text)
-    if suffix == ".py":
+    if language == "python":
         return _exits_in_python(text) if _PYTHON_MAY_END.search(text) else []
-    if suffix in PERL:
-        return [(*found.span(), "exit 1 ||") for found in _PERL_EXIT.finditer(text)]
-    if suffix in C:
-        return [(found.start(), found.start(), "exit(1), ") for found in _C_EXIT.finditer(text)]
-    return [(found.end(), found.end(), "1, ") for found in _JAVASCRIPT_EXIT.finditer(text)]
+    pattern, fails = _EXITS[language]
+    return [(*found.span(), found.expand(fails)) for found in pattern.finditer(text)]
 
 
 def failing_after_end(name: str, text: str) -> str:
     """The program, so that it fails after it did all that it does: a check that passes then looks
     only at what it does."""
-    suffix, start = Path(name).suffix, start_of(name, text) or 0
-    if suffix in SHELL:
+    language, start = language_of(name), start_of(name, text) or 0
+    if language == "shell":
         return f"{text[:start]}(\n{text[start:]}\n)\nexit 1\n"
-    if suffix in PERL:
-        return f"{text[:start]}{_PERL_WAITS}{text[start:]}"
-    waits = _PYTHON_WAITS if suffix == ".py" else _C_WAITS if suffix in C else _JAVASCRIPT_WAITS
-    return f"{_C_HEADERS if suffix in C else ''}{text[:start]}{waits}{text[start:]}"
+    headers = _C_HEADERS if language == "c" else ""
+    return f"{headers}{text[:start]}{_WAITS[language]}{text[start:]}"
 
 
 def _is_async(text: str, function: str) -> bool:
     return re.search(rf"\basync function {function}\b|\b{function} = async\b", text) is not None
-
-
-def _parsed(text: str) -> ast.Module | None:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
 
 
 def _start_in_python(text: str) -> int | None:
@@ -162,7 +161,7 @@ def _start_in_python(text: str) -> int | None:
     place = begins.end() if begins else 0
     if "__future__" not in text and not re.match(r"\w?[\"']", text[place:]):
         return place
-    tree = _parsed(text)
+    tree = parse_python(text)
     line = 0
     for node in tree.body if tree else ():
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
@@ -170,16 +169,15 @@ def _start_in_python(text: str) -> int | None:
         if not is_future and not is_text:
             break
         line = node.end_lineno or line
-    return sum(map(len, text.splitlines(keepends=True)[:line])) if line else None
+    return offsets_in(text)(line + 1, 0) if line else None
 
 
 def _exits_in_python(text: str) -> list[Edit]:
-    tree, lines = _parsed(text), text.splitlines(keepends=True)
+    tree, offset_of = parse_python(text), offsets_in(text)
     edits: list[Edit] = []
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Expr | ast.Raise | ast.Assign) and _may_end(node):
-            line = lines[node.lineno - 1].encode()[: node.col_offset].decode()
-            place = sum(map(len, lines[: node.lineno - 1])) + len(line)
+            place = offset_of(node.lineno, node.col_offset)
             edits.append((place, place, f"{_PYTHON_FAILS}; "))
     return edits
 

@@ -6,13 +6,10 @@ import ast
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
-Span = tuple[int, int]
-Found = tuple[Span, Span, int, float]
-"""Where the expected literal stands, where what is compared with it, the row of a table, and how
-far away the answer may be."""
+from .expectation import Expectation
 
 _EQUALS = frozenset(
     {"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"}
@@ -23,20 +20,32 @@ _MAY_MISS = re.compile(r"[<>]=? *(?:0?\.\d|[1-9])|\d *[<>]")
 _GIVES_UP = re.compile(r"exit|fail|error|abort|die|bad|wrong|miss|problem", re.IGNORECASE)
 
 
-def find_in_python(text: str) -> list[Found]:
+def find_in_python(text: str) -> list[Expectation]:
     """The expectations; none where it is no Python.
 
     Example:
         >>> text = "for n, total in ((1, 2), (3, 6)):\\n    assert f(n) == total\\n"
-        >>> [(text[a:b], text[c:d], row) for (a, b), (c, d), row, _ in find_in_python(text)]
-        [('2', 'f(n)', 0), ('6', 'f(n)', 1)]
+        >>> [(each.literal, each.row) for each in find_in_python(text)]
+        [('2', 0), ('6', 1)]
     """
+    tree = parse_python(text)
+    return list(_Finder(text, tree).search(tree, {})) if tree else []
+
+
+def parse_python(text: str) -> ast.Module | None:
+    """The syntax tree; None where it is no Python."""
     try:
-        tree = ast.parse(text)
+        return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
-        return []
-    finder = _Finder(text, tree)
-    return list(finder.search(tree, {}))
+        return None
+
+
+def offsets_in(text: str) -> Callable[[int, int], int]:
+    """Gives the place in a text of a line and a column, as the parser counts them."""
+    data = text.encode()
+    # A form feed ends no line.
+    lines = [0, *accumulate(map(len, io.BytesIO(data)))]
+    return lambda line, column: len(data[: lines[line - 1] + column].decode())
 
 
 class _Finder:
@@ -52,9 +61,7 @@ class _Finder:
                     each.value: node for each in node.body if isinstance(each, ast.Expr)
                 }
         self._may_miss = _MAY_MISS.search(text) is not None
-        self._bytes = text.encode()
-        # As the parser counts lines: a form feed ends none.
-        self._starts = [0, *accumulate(map(len, io.BytesIO(self._bytes)))]
+        self._text, self._offset_of = text, offsets_in(text)
         self._tables = {
             target.id: node.value
             for node in ast.walk(tree)
@@ -63,7 +70,9 @@ class _Finder:
             if isinstance(target, ast.Name)
         }
 
-    def search(self, node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]) -> Iterator[Found]:
+    def search(
+        self, node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]
+    ) -> Iterator[Expectation]:
         """Those in a node and below it.
 
         Args:
@@ -89,7 +98,9 @@ class _Finder:
             literals = rows.get(expected.id, ()) if isinstance(expected, ast.Name) else [expected]
             for row, literal in enumerate(literals):
                 if _is_literal(literal):
-                    yield self._span(literal), self._span(other), row, tolerance
+                    start, end = self._span(literal)
+                    text, left = self._text[start:end], self._span(other)
+                    yield Expectation("python", start, end, text, left, row, tolerance)
         for below in ast.iter_child_nodes(node):
             yield from self.search(below, rows)
 
@@ -113,14 +124,12 @@ class _Finder:
             return {}
         table = loop.iter
         match table:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="items")):
-                table = self._tables.get(name, table)
-            case ast.Call(func=ast.Attribute(value=ast.Dict() as whole, attr="items")):
+            case ast.Call(func=ast.Attribute(value=whole, attr="items")):
                 table = whole
-            case ast.Name(id=name):
-                table = self._tables.get(name, table)
             case _:
                 pass
+        if isinstance(table, ast.Name):
+            table = self._tables.get(table.id, table)
         match table:
             case ast.Dict(keys=keys, values=values):
                 rows = [[key, value] for key, value in zip(keys, values, strict=True) if key]
@@ -135,16 +144,11 @@ class _Finder:
             if isinstance(name, ast.Name) and all(len(row) == width for row in rows)
         }
 
-    def _span(self, node: ast.expr) -> Span:
+    def _span(self, node: ast.expr) -> tuple[int, int]:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return (
-            self._place(node.lineno, node.col_offset),
-            self._place(node.end_lineno, node.end_col_offset),
-        )
-
-    def _place(self, line: int, column: int) -> int:
-        return len(self._bytes[: self._starts[line - 1] + column].decode())
+        end = self._offset_of(node.end_lineno, node.end_col_offset)
+        return self._offset_of(node.lineno, node.col_offset), end
 
 
 def _argument(call: ast.Call, place: int, name: str) -> ast.expr | None:

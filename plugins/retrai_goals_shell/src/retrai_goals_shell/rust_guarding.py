@@ -11,7 +11,8 @@ from tree_sitter import Node
 from retrai_core import Suspicion
 from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines, text_of
 
-from .rust_source import descendants, parse_rust, text_of_node
+from .rust_source import parse_rust
+from .syntax_tree import descendants, text_of_node
 
 STEERING = [".cargo/config", ".cargo/config.toml", "build.rs", "rust-toolchain*"]
 PROTECTED = [

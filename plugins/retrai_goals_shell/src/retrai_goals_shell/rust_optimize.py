@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar
@@ -81,7 +82,7 @@ class RustOptimizeGoal(CargoTestGoal):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
         tested = await super().check(state, cwd)
-        cases = dict(tested.report.cases) if tested.report is not None else {}
+        cases = dict(tested.cases)
         if cases and not tested.achieved:
             return tested
         command = self._command(folder)
@@ -191,7 +192,7 @@ class RustOptimizeGoal(CargoTestGoal):
         reason = "; ".join(figures[:5])
         if missing:
             reason = f"the results differ from those at the start; {reason}"
-        return GoalResult(result.achieved, reason, result.details, result.report)
+        return replace(result, reason=reason)
 
 
 def _is_source(path: str) -> bool:

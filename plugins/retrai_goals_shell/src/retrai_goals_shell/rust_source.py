@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
+
+from .syntax_tree import text_of_node
 
 _COMMENTS = frozenset({"line_comment", "block_comment"})
 _ATTRIBUTES = frozenset({"attribute_item", "inner_attribute_item"})
@@ -69,18 +71,3 @@ def items(module: Node, path: str = "", around: str = "") -> Iterator[Item]:
         if node.type == "mod_item" and (body := node.child_by_field_name("body")):
             yield from items(body, f"{item.path}::", attributes)
         attributes = around
-
-
-def descendants(node: Node, skip: Callable[[Node], bool] = lambda _: False) -> Iterator[Node]:
-    """A node and every named node below it, however deep, but nothing of what is skipped."""
-    left = [node]
-    while left:
-        node = left.pop()
-        if not skip(node):
-            yield node
-            left += reversed(node.named_children)
-
-
-def text_of_node(node: Node) -> str:
-    """The source of a part of the tree."""
-    return (node.text or b"").decode()

@@ -4,21 +4,16 @@ script that stops at a failure. A grammar of bash (tree-sitter) reads them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from .edits import Edit, edited
-
-Span = tuple[int, int]
-Kind = Literal["shell", "command"]
-Found = tuple[Kind, Span, Span, int]
-"""What it is, where the expected literal stands, where what is compared with it, and which call of
-the helper it is."""
+from .expectation import Expectation
+from .syntax_tree import descendants, text_of_node
 
 _EQUAL = frozenset({"=", "==", "-eq"})
 _UNEQUAL = frozenset({"!=", "-ne"})
@@ -34,13 +29,13 @@ _BATS_TEST = re.compile(r"^@test .*\{$", re.MULTILINE)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
-def find_in_shell(text: str) -> list[Found]:
+def find_in_shell(text: str) -> list[Expectation]:
     """The expectations; none where it is no shell script.
 
     Example:
         >>> text = 'is() { [ "$1" = "$2" ] || exit 1; }\\nis "$(add 2 3)" 5\\n'
-        >>> [(kind, text[a:b], text[c:d]) for kind, (a, b), (c, d), _ in find_in_shell(text)]
-        [('shell', '5', '"$1"')]
+        >>> [(each.language, each.literal) for each in find_in_shell(text)]
+        [('shell', '5')]
     """
     script = _script(text)
     return list(script.search()) if script else []
@@ -79,40 +74,46 @@ def _script(text: str) -> _Script | None:
     plain = _BATS_TEST.sub(lambda test: f"f{'_' * (len(test[0]) - 5)}() {{", text)
     parser = Parser(Language(tree_sitter_bash.language()))
     root = parser.parse(_BEYOND_ASCII.sub(".", plain).encode()).root_node
-    return None if root.has_error else _Script(root, is_bats=plain != text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """What `[`, `[[` or `test` compares; `expected` is the literal where there is one."""
-
-    word: Node
-    expected: Node
-    is_equal: bool
-
-    @property
-    def is_exact(self) -> bool:
-        return _is_literal(self.expected) and not _is_literal(self.word)
+    return None if root.has_error else _Script(text, root, is_bats=plain != text)
 
 
 @dataclass(frozen=True)
 class _Script:
+    text: str
     root: Node
     is_bats: bool
 
-    def search(self) -> Iterator[Found]:
-        for node in self._nodes:
-            compared = _comparison(node)
-            if compared and compared.is_exact and self._decides(node, compared.is_equal):
-                yield "shell", _span(compared.expected), _span(compared.word), 0
-        for statement in self.statements:
-            yield from self._in_calls(statement)
+    def search(self) -> Iterator[Expectation]:
+        for node, word, expected, is_equal in _comparisons(self._nodes):
+            is_exact = _is_literal(expected) and not _is_literal(word)
+            if is_exact and self._decides(node, is_equal):
+                yield self._expectation(expected, word)
+        for name, body in self._functions.items():
+            yield from self._in_calls(name, body)
         if not self.is_bats:
             yield from self._commands()
 
+    def _expectation(self, literal: Node, word: Node, row: int = 0) -> Expectation:
+        start, end = _span(literal)
+        language = "command" if literal == word else "shell"
+        return Expectation(language, start, end, self.text[start:end], _span(word), row)
+
     @cached_property
     def _nodes(self) -> Sequence[Node]:
-        return list(_below(self.root))
+        return list(descendants(self.root))
+
+    @cached_property
+    def _functions(self) -> Mapping[str, Node]:
+        """The bodies of its functions, by name."""
+        found: dict[str, Node] = {}
+        for each in self.statements:
+            name, body = each.child_by_field_name("name"), each.child_by_field_name("body")
+            if each.type == "function_definition" and name and body:
+                found[text_of_node(name)] = body
+        return found
+
+    def _calls(self, *names: str) -> list[Node]:
+        return [node for node in self._nodes if _name(node) in names]
 
     @cached_property
     def statements(self) -> Sequence[Node]:
@@ -121,59 +122,54 @@ class _Script:
     @cached_property
     def stops(self) -> bool:
         """Whether it stops at a failure: `set -e`, a first line with `-e`, tests for bats."""
-        first = re.match(r"#!.* -\w*e", _text(self.root))
+        first = re.match(r"#!.* -\w*e", text_of_node(self.root))
         return self.is_bats or self.sets_stop or first is not None
 
     @property
     def sets_stop(self) -> bool:
         """Whether a statement of it says so: `sh SCRIPT` reads no first line."""
-        return any(re.match(r"set -\w*e", _text(each)) for each in self.statements)
+        return any(re.match(r"set -\w*e", text_of_node(each)) for each in self.statements)
 
     def exits(self) -> list[Edit]:
         """Edits that have each `exit` fail that need not."""
         return [(*_span(node), "exit 1") for node in self._nodes if _may_exit_with_0(node)]
 
-    def _in_calls(self, function: Node) -> Iterator[Found]:
+    def _in_calls(self, name: str, body: Node) -> Iterator[Expectation]:
         """What a function, if it compares a parameter, is called with."""
-        body, name = function.child_by_field_name("body"), function.child_by_field_name("name")
-        if function.type != "function_definition" or not body or not name:
-            return
-        inside = list(_below(body))
-        comparing = [(node, found) for node in inside if (found := _comparison(node))]
-        calls = [node for node in self._nodes if _name(node) == _text(name)]
+        inside = list(descendants(body))
+        comparing, calls = list(_comparisons(inside)), self._calls(name)
         # With more than one comparison another value may do, and of calls elsewhere it is not known
         # which are made, and when.
         is_plain = len(comparing) == 1 and all(each.type != "case_statement" for each in inside)
         is_known = all(_statement(call) in self.statements for call in calls)
         if not is_plain or not is_known:
             return
-        ((node, compared),) = comparing
-        if not self._decides(node, compared.is_equal):
+        ((node, *sides, is_equal),) = comparing
+        if not self._decides(node, is_equal):
             return
-        sides = compared.word, compared.expected
         for expected, other in (sides, sides[::-1]):
             place, beside = (_parameter(side, body) for side in (expected, other))
             for row, call in enumerate(calls):
                 given = dict(enumerate(call.children_by_field_name("argument"), 1))
                 literal = given.get(place)
                 if literal and _is_literal(literal) and not _is_literal(given.get(beside, other)):
-                    yield "shell", _span(literal), _span(other), row
+                    yield self._expectation(literal, other, row)
 
-    def _commands(self) -> Iterator[Found]:
+    def _commands(self) -> Iterator[Expectation]:
         """What must succeed in a script that stops at a failure."""
         if not self.stops or self.may_end or self.exits():
             return
         for each in self.statements:
             command = each.named_children[0] if each.type == "redirected_statement" else each
             if command.type == "pipeline" or not _DOES_NOT_FAIL.fullmatch(_name(command)):
-                yield "command", _span(each), _span(each), 0
+                yield self._expectation(each, each)
 
     @property
     def may_end(self) -> bool:
         """Whether it may end in a way that is no `exit`, or does not stop at a failure."""
         return (
-            any(_name(node) in ("trap", "exec") for node in self._nodes)
-            or any(_text(node).startswith("set +") for node in self._nodes)
+            bool(self._calls("trap", "exec"))
+            or any(text_of_node(node).startswith("set +") for node in self._nodes)
             or any(_name(statement) == "return" for statement in self.statements)
         )
 
@@ -181,14 +177,12 @@ class _Script:
     def ends_elsewhere(self) -> bool:
         """Whether another file may end it: the last one that it reads, or a function that it calls
         at last without arguments (`finish`)."""
-        sources = [node for node in self._nodes if _name(node) in (".", "source")]
+        sources = self._calls(".", "source")
         last = self.statements[-1] if self.statements else self.root
         if not sources or last in sources:
             return bool(sources)
-        functions = [each for each in self.statements if each.type == "function_definition"]
-        names = [each.child_by_field_name("name") for each in functions]
-        is_bare = re.fullmatch(r"(?!(?:exit|echo|true|false)$)[\w-]+", _text(last))
-        return bool(is_bare) and _text(last) not in {_text(name) for name in names if name}
+        is_bare = re.fullmatch(r"(?!(?:exit|echo|true|false)$)[\w-]+", text_of_node(last))
+        return bool(is_bare) and text_of_node(last) not in self._functions
 
     def _decides(self, node: Node, is_equal: bool) -> bool:
         """Whether the script fails when a comparison finds another value."""
@@ -223,13 +217,10 @@ class _Script:
         """Whether a part ends with a failure, or counts one that is asked about elsewhere."""
         for each in _always_run(node):
             name, counted = _name(each), _counted(each)
-            if name == "exit":
-                if _text(each) != "exit 0":
-                    return True
-            elif name == "return":
-                if _text(each) != "return 0" and self._always_stops(each):
-                    return True
-            elif _FAILS.fullmatch(name) or (counted and self._is_asked(counted)):
+            leaves = name == "exit" or (name == "return" and self._always_stops(each))
+            if leaves and text_of_node(each) not in ("exit 0", "return 0"):
+                return True
+            if _FAILS.fullmatch(name) or (counted and self._is_asked(counted)):
                 return True
         return False
 
@@ -241,7 +232,7 @@ class _Script:
         name = function.child_by_field_name("name")
         if function.type != "function_definition" or not name or self.is_bats:
             return self.stops
-        calls = [each for each in self._nodes if _name(each) == _text(name)]
+        calls = self._calls(text_of_node(name))
         return self.stops and bool(calls) and all(call in self.statements for call in calls)
 
     def _is_asked(self, variable: str) -> bool:
@@ -250,19 +241,10 @@ class _Script:
             return False
         asked = re.compile(rf"\b{re.escape(variable)}\b")
         return any(
-            asked.search(_text(node))
+            asked.search(text_of_node(node))
             for node in self._nodes
             if node.type == "test_command" or _name(node) in ("exit", "return", "test", variable)
         )
-
-
-def _below(node: Node) -> Iterator[Node]:
-    """A node and every named one below it, in the text's order."""
-    left = [node]
-    while left:
-        node = left.pop()
-        yield node
-        left += reversed(node.named_children)
 
 
 def _always_run(node: Node) -> Iterator[Node]:
@@ -276,48 +258,45 @@ def _always_run(node: Node) -> Iterator[Node]:
         yield node
 
 
-def _text(node: Node) -> str:
-    return (node.text or b"").decode()
-
-
-def _span(node: Node) -> Span:
+def _span(node: Node) -> tuple[int, int]:
     return node.start_byte, node.end_byte
 
 
 def _name(node: Node) -> str:
     """The name of a simple command; empty where it is none."""
     name = node.child_by_field_name("name") if node.type == "command" else None
-    return _text(name) if name else ""
+    return text_of_node(name) if name else ""
 
 
 def _may_exit_with_0(node: Node) -> bool:
-    return _name(node) == "exit" and not re.fullmatch(r"exit [1-9]\d*", _text(node))
+    return _name(node) == "exit" and not re.fullmatch(r"exit [1-9]\d*", text_of_node(node))
 
 
 def _is_literal(node: Node) -> bool:
-    return _LITERAL.fullmatch(_text(node)) is not None
+    return _LITERAL.fullmatch(text_of_node(node)) is not None
 
 
-def _comparison(node: Node) -> _Comparison | None:
-    if _name(node) == "test":
-        parts = node.children_by_field_name("argument")
-    elif node.type == "test_command" and node.named_children:
-        inner = node.named_children[0]
-        parts = inner.children if inner.type == "binary_expression" else []
-    else:
-        return None
-    if len(parts) != 3 or _text(parts[1]) not in _EQUAL | _UNEQUAL:
-        return None
-    left, operator, right = parts
-    word, expected = (right, left) if _is_literal(left) else (left, right)
-    return _Comparison(word, expected, _text(operator) in _EQUAL)
+def _comparisons(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, Node, bool]]:
+    """What `[`, `[[` and `test` compare: each node, a word, the other one (the literal if there is
+    one), and whether they should be equal."""
+    for node in nodes:
+        parts: Sequence[Node] = ()
+        if _name(node) == "test":
+            parts = node.children_by_field_name("argument")
+        elif node.type == "test_command" and node.named_children:
+            inner = node.named_children[0]
+            parts = inner.children if inner.type == "binary_expression" else ()
+        if len(parts) == 3 and text_of_node(parts[1]) in _EQUAL | _UNEQUAL:
+            left, operator, right = parts
+            word, expected = (right, left) if _is_literal(left) else (left, right)
+            yield node, word, expected, text_of_node(operator) in _EQUAL
 
 
 def _counted(node: Node) -> str:
     """The variable that a statement sets or counts up; empty where it is none."""
     if node.type == "variable_assignment":
-        return _text(node).partition("=")[0].rstrip("+")
-    counted = re.match(r"\(\(\s*(?:\+\+)?(\w+)\s*(?:\+\+|\+=)", _text(node))
+        return text_of_node(node).partition("=")[0].rstrip("+")
+    counted = re.match(r"\(\(\s*(?:\+\+)?(\w+)\s*(?:\+\+|\+=)", text_of_node(node))
     return counted[1] if counted else ""
 
 
@@ -333,16 +312,16 @@ def _parameter(word: Node, body: Node) -> int:
     """Which argument of the function a word of it is, counted from 1; 0 where it is none."""
     places: dict[str, int] = {}
     shifted = 0
-    for node in _below(body):
+    for node in descendants(body):
         if node.start_byte >= word.start_byte:
             break
         if node.type == "variable_assignment":
-            name, _, value = _text(node).partition("=")
+            name, _, value = text_of_node(node).partition("=")
             places[name] = _place(value, places, shifted)
         elif _name(node) == "shift":
-            count = _text(node).removeprefix("shift").strip() or "1"
+            count = text_of_node(node).removeprefix("shift").strip() or "1"
             shifted += int(count) if count.isdigit() else 0
-    return _place(_text(word), places, shifted)
+    return _place(text_of_node(word), places, shifted)
 
 
 def _place(text: str, places: dict[str, int], shifted: int) -> int:

@@ -9,12 +9,11 @@ from typing import ClassVar
 
 from pydantic import Field, field_validator
 
-from retrai_core import CheckReport, Completed, GoalResult, Limits, ToolError
+from retrai_core import CaseOutcome, CheckReport, Completed, GoalResult, ToolError
 from retrai_goal_support import suite_result
 
 from .command_goal import CommandOptions, TestingCommandGoal
 from .makefile import lacks_target
-from .merged_run import OUTPUT_BYTES, merged
 from .success_condition import SuccessCondition
 
 PROMPT = """\
@@ -80,19 +79,15 @@ class ShellGoal(TestingCommandGoal[ShellGoalOptions]):
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
         command = self.command()
         try:
-            done = await self.context.sandbox.run(
-                merged(command),
-                limits=Limits(output_bytes=OUTPUT_BYTES),
-                timeout_s=self.options.timeout_s,
-                cwd=cwd / self.options.path,
-                writable=writable,
-            )
+            done = await self.run_merged(command, cwd / self.options.path, writable=writable)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         problem = self._problem(done)
         judged = self.options.success_condition.judge(done)
-        wrong = [said for outcome, said in judged.values() if outcome == "failed"]
-        cases = {name: outcome for name, (outcome, _) in judged.items()}
+        wrong = [said for is_met, said in judged.values() if not is_met]
+        cases: dict[str, CaseOutcome] = {
+            name: "passed" if is_met else "failed" for name, (is_met, _) in judged.items()
+        }
         report = CheckReport(cases, command, complete=not problem)
         achieved = bool(cases) and not problem and not wrong
         passed = f"{', '.join(judged)} ({done.duration_s:.2f} s)"

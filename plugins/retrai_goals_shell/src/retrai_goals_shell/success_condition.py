@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from retrai_core import CaseOutcome, Completed
+from retrai_core import Completed
 
 from .option_types import IsRegex, OneOrMore
 
@@ -33,8 +33,8 @@ class SuccessCondition(BaseModel):
     max_seconds: float | None = Field(default=None, gt=0)
     """Maximum wall-clock seconds."""
 
-    def judge(self, done: Completed) -> Mapping[str, tuple[CaseOutcome, str]]:
-        """Each condition: its outcome, and what was found, for people."""
+    def judge(self, done: Completed) -> Mapping[str, tuple[bool, str]]:
+        """Each condition: whether it is met, and what was found where it is not, for people."""
         found: dict[str, tuple[bool, str]] = {}
         if self.exit_code is not None:
             found[f"exit status {self.exit_code}"] = (
@@ -53,9 +53,7 @@ class SuccessCondition(BaseModel):
                 done.duration_s <= self.max_seconds,
                 f"it took {done.duration_s:.2f} s",
             )
-        return {
-            name: ("passed" if holds else "failed", said) for name, (holds, said) in found.items()
-        }
+        return found
 
 
 def _last_line(output: str) -> str:

@@ -29,9 +29,7 @@ class ToolChainGoal(GoalBase[PlaceT]):
     how_to_install: ClassVar[str]
     """What a person without the program is told."""
     asks_version: ClassVar[str]
-    """The argument that prints the version."""
-    version_begins: ClassVar[str]
-    """How its answer begins when it is asked for its version."""
+    """The argument that prints the version, which begins with the program's name."""
 
     def __init__(self, options: PlaceT, context: RunContext) -> None:
         super().__init__(options, context)
@@ -61,12 +59,11 @@ class ToolChainGoal(GoalBase[PlaceT]):
             return (
                 f"there is no {self.manifest} in {folder}; name its folder with --option path=..."
             )
-        if shutil.which(self.programs[0]) is None:
-            return f"{self.programs[0]} is not installed; {self.how_to_install}"
+        program = self.programs[0]
+        if shutil.which(program) is None:
+            return f"{program} is not installed; {self.how_to_install}"
         version = await self.version()
-        if version.startswith(self.version_begins):
-            return None
-        return f"{self.programs[0]} cannot be run: {version}"
+        return None if version.startswith(f"{program} ") else f"{program} cannot be run: {version}"
 
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]

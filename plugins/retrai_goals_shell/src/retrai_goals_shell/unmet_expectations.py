@@ -29,8 +29,8 @@ from retrai_core import Contradiction, GoalResult
 from retrai_goal_support import SavedModel, contradiction_of, project_files, text_of
 
 from .edits import edited, read_editable
+from .expectation import Expectation
 from .expectations import (
-    Expectation,
     comparisons,
     expectations_in,
     following,
@@ -38,7 +38,7 @@ from .expectations import (
     marks_of,
     sourced,
 )
-from .program_ends import SHELL, C, exits_in, failing_after_end, failing_at_end, start_of
+from .program_ends import exits_in, failing_after_end, failing_at_end, language_of, start_of
 from .trial_copy import trial_copy
 
 LONGEST_S = 60.0
@@ -160,7 +160,7 @@ class UnmetExpectations:
                     place.append((file, each, other))
         # A script may only start the program that it is about.
         programs = [file for file in files if file.name in known.begun]
-        programs.sort(key=lambda file: Path(file.name).suffix in SHELL)
+        programs.sort(key=lambda file: language_of(file.name) == "shell")
         for file in programs:
             failing = failing_at_end(file.name, file.text)
             if failing and not any(map(file.may_be_ended_by, files)):
@@ -206,14 +206,13 @@ class _TestFile:
     def may_be_ended_by(self, other: _TestFile) -> bool:
         """Whether another file of the check, which the program names or may be linked with, may end
         it with status 0."""
-        suffix, stem = Path(self.name).suffix, Path(other.name).stem
-        if suffix != Path(other.name).suffix or other.name == self.name:
+        path, language = Path(self.name), language_of(self.name)
+        if path.suffix != Path(other.name).suffix or other.name == self.name:
             return False
-        if suffix in SHELL and any(
-            Path(path).name == Path(self.name).name for path in sourced(other.text)
-        ):
+        if language == "shell" and path.name in (Path(each).name for each in sourced(other.text)):
             return True  # it is no program by itself
-        is_used = suffix in C or re.search(rf"\b{re.escape(stem)}\b", self.text)
+        stem = re.escape(Path(other.name).stem)
+        is_used = language == "c" or re.search(rf"\b{stem}\b", self.text)
         return bool(is_used and exits_in(other.name, other.text))
 
     def may_be_ended_by_source(self, project: Path) -> bool:
@@ -326,13 +325,11 @@ def _far(each: Expectation) -> str:
     text = each.literal
     if text in ("True", "False"):
         return "False" if text == "True" else "True"
-    if each.language == "python" and text[:1] in "[(":
-        return f"{text[0]}*{text}, 17{']' if text[0] == '[' else ')'}"
-    if each.language == "python" and text[:1] == "{":
-        is_dict = isinstance(ast.literal_eval(text), dict)
-        return f"{{**{text}, 'no_such_key': 17}}" if is_dict else f"{{*{text}, 17}}"
-    if text[0] == "[":
-        return f"[...{text}, 17]"
+    is_python = each.language == "python"
+    if text[0] in "[(":
+        return f"{text[0]}{'*' if is_python else '...'}{text}, 17{text[-1]}"
     if text[0] == "{":
-        return f"{{...{text}, no_such_key: 17}}"
+        if is_python and isinstance(ast.literal_eval(text), set):
+            return f"{{*{text}, 17}}"
+        return f"{{{'**' if is_python else '...'}{text}, 'no_such_key': 17}}"
     return contradiction_of(text) or (f"{text}-other" if each.language in ("shell", "make") else "")
