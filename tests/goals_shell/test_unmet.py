@@ -61,7 +61,15 @@ is() {
         ),
         ("t.py", "for n, sum in ((1, 2),):\n    print('ok' if f(n) == sum else 'bad')\n", ["2"]),
         ("t.py", "if not f(1) == 3:\n    sys.exit('bad')\n", ["3"]),
+        (
+            "t.py",
+            "def is_(a, b):\n  ok = a == b\n  if not ok:\n    bad.append(a)\nis_(f(1), 3)\n",
+            ["3"],
+        ),
+        ("t.py", "if f(1) != 3:\n    ok = False\n", ["3"]),
         # What may honestly be something else, or need not fail the command.
+        ("t.py", "def is_(a, b):\n  print(a == b)\nis_(f(1), 3)\n", []),
+        ("t.py", "def is_(a, b):\n  if a != b:\n    print('note')\nis_(f(1), 3)\n", []),
         ("t.py", "for n, sum in ((1, 2),):\n    right += f(n) == sum\nassert right > 0.9\n", []),
         ("t.py", "for n, sum in ((1, 2),):\n    print(n == sum)\n", []),
         ("t.py", "def is_(a, b):\n  assert a == b\nif quick:\n  is_(f(1), 3)\nis_(f(2), 4)\n", []),

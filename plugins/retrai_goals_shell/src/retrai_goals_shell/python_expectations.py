@@ -17,7 +17,7 @@ _EQUALS = frozenset(
 _UNSURE = re.compile(r"fail|skip|flaky|retry|rerun|approx|almost|close|round|any\b", re.IGNORECASE)
 _MAY_MISS = re.compile(r"[<>]=? *(?:0?\.\d|[1-9])|\d *[<>]")
 """A script with such a limit may want only some of what it counts to be equal."""
-_GIVES_UP = re.compile(r"exit|fail|error|abort|die|bad|wrong|miss|problem", re.IGNORECASE)
+_GIVES_UP = re.compile(r"assert|exit|fail|error|abort|die|bad|wrong|miss|problem", re.IGNORECASE)
 
 
 def find_in_python(text: str) -> list[Expectation]:
@@ -83,7 +83,7 @@ class _Finder:
             return
         for loop in _loops(node):
             rows = {**rows, **self._rows(loop)}
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and _gives_up(node.body):
             given = self._arguments(node)
             self._parameters |= given.keys()
             rows = {**rows, **given}
@@ -91,9 +91,8 @@ class _Finder:
             if _UNSURE.search(ast.unparse(other)):
                 continue
             is_given = isinstance(expected, ast.Name) and expected.id in self._parameters
-            if is_given and not _fails_by(node):
-                continue
-            if isinstance(node, ast.Compare) and self._may_miss:
+            is_sure = (is_given or isinstance(other, ast.Call)) and not self._may_miss
+            if isinstance(node, ast.Compare) and not is_sure:
                 continue
             literals = rows.get(expected.id, ()) if isinstance(expected, ast.Name) else [expected]
             for row, literal in enumerate(literals):
@@ -209,8 +208,8 @@ def _compared(
         ) if tolerance := _number(limit):
             pair = _distance(distance)
             of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
-        case ast.Compare(left=ast.Call() as one, ops=[ast.Eq() | ast.NotEq()], comparators=[two]):
-            pair, of_row_alone = (two, one), True
+        case ast.Compare(left=one, ops=[ast.Eq() | ast.NotEq()], comparators=[two]):
+            pair, of_row_alone = (one, two), True
         case _:
             pass
     for expected, other in [] if pair is None else [pair, pair[::-1]]:
@@ -237,24 +236,15 @@ def _number(node: ast.expr) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _fails_by(node: ast.AST) -> bool:
-    """Whether the test fails where what a node compares is not equal."""
-    match node:
-        case ast.Compare():
-            return False
-        case ast.If(body=body):
-            return _gives_up(body)
-        case _:
-            return True
-
-
 def _gives_up(body: Sequence[ast.stmt]) -> bool:
-    """Whether a failure is raised, told or counted there."""
+    """Whether a failure is raised, told, noted or counted there."""
     for node in (each for statement in body for each in ast.walk(statement)):
         match node:
-            case ast.Raise():
+            case ast.Raise() | ast.Assert():
                 return True
             case ast.Call(func=func) if _GIVES_UP.search(ast.unparse(func)):
+                return True
+            case ast.Assign(value=ast.Constant(value=False)):
                 return True
             case ast.AugAssign(target=target) if _GIVES_UP.search(ast.unparse(target)):
                 return True
