@@ -96,8 +96,9 @@ _MARKS = {
 }
 """What notes a line in a file."""
 _NOTES_VALUE = {
-    "helper": '((v) => {{ process.getBuiltinModule("fs").appendFileSync("{path}", "{number}\\n'
-    '{number} " + JSON.stringify(v) + "\\n"); return v; }})(',
+    "helper": "((v) => {{ let t; try {{ t = JSON.stringify(v); }} catch {{}} "
+    'process.getBuiltinModule("fs").appendFileSync("{path}", `{number}\\n{number} ${{t}}\\n`); '
+    "return v; }})(",
     "perl": "sub {{ open(my $at, '>>', '{path}'); print $at \"{number}\\n{number} @_\\n\"; "
     "close $at; @_ }}->(",
 }

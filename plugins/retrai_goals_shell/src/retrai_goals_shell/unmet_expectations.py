@@ -288,8 +288,12 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _answer_of_helper(literal: str, value: str) -> str | None:
-    """The same for a JSON value that may be near the number which is wanted."""
-    expected, answered = ast.literal_eval(literal), json.loads(value or "null")
+    """The same for a value in JSON, which may be near the number that is expected."""
+    expected = ast.literal_eval(literal)
+    try:
+        answered = json.loads(value)
+    except ValueError:
+        return ""
     if isinstance(expected, str) or not isinstance(answered, int | float):
         return None if answered == expected else value if isinstance(answered, str) else ""
     return None if isclose(answered, expected, rel_tol=1e-6, abs_tol=1e-6) else ""
