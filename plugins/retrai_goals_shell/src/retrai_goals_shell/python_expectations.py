@@ -29,7 +29,9 @@ def find_in_python(text: str) -> list[Expectation]:
         [('2', 0), ('6', 1)]
     """
     tree = parse_python(text)
-    return list(_Finder(text, tree).search(tree, {})) if tree else []
+    found = _Finder(text, tree).search(tree, {}) if tree else ()
+    # A comparison is found in its assertion, and by itself.
+    return list({each.start: each for each in found}.values())
 
 
 def parse_python(text: str) -> ast.Module | None:
