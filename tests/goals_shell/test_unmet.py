@@ -67,6 +67,20 @@ is() {
             ["3"],
         ),
         ("t.py", "if f(1) != 3:\n    ok = False\n", ["3"]),
+        (
+            "t.py",
+            (
+                "def near(a, b, eps=0.1):\n  return abs(a - b) < eps\n"
+                "ok = near(f(1), 2.5) and near(f(2), 3)\nsys.exit(not ok)\n"
+            ),
+            ["2.5", "3"],
+        ),
+        (
+            "t.py",
+            "def same(a, b):\n  return a == b\nassert same(f(1), 'a')\nassert same(f(2), 'b')\n",
+            ["'a'", "'b'"],
+        ),
+        ("t.py", "EPS = 1e-6\nassert abs(f(1) - 3) < EPS\n", ["3"]),
         # What may honestly be something else, or need not fail the command.
         ("t.py", "def is_(a, b):\n  print(a == b)\nis_(f(1), 3)\n", []),
         ("t.py", "def is_(a, b):\n  if a != b:\n    print('note')\nis_(f(1), 3)\n", []),

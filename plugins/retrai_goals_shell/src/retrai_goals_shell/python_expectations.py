@@ -15,6 +15,7 @@ _EQUALS = frozenset(
     {"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"}
 )
 _UNSURE = re.compile(r"fail|skip|flaky|retry|rerun|approx|almost|close|round|any\b", re.IGNORECASE)
+_DISTANCE = re.compile(r"\babs\([^()]*(?:\([^()]*\)[^()]*)*\) *[<>]=? *[\d.e-]+")
 _MAY_MISS = re.compile(r"[<>]=? *(?:0?\.\d|[1-9])|\d *[<>]")
 """A script with such a limit may want only some of what it counts to be equal."""
 _GIVES_UP = re.compile(r"assert|exit|fail|error|abort|die|bad|wrong|miss|problem", re.IGNORECASE)
@@ -53,16 +54,15 @@ def offsets_in(text: str) -> Callable[[int, int], int]:
 class _Finder:
     def __init__(self, text: str, tree: ast.Module) -> None:
         self._calls: defaultdict[str, list[ast.Call]] = defaultdict(list)
-        self._block_of: dict[ast.expr, ast.AST] = {}
+        self._block_of: dict[ast.AST, ast.AST] = {}
         self._parameters: set[str] = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 self._calls[node.func.id].append(node)
             elif isinstance(node, ast.Module | ast.FunctionDef):
-                self._block_of |= {
-                    each.value: node for each in node.body if isinstance(each, ast.Expr)
-                }
-        self._may_miss = _MAY_MISS.search(text) is not None
+                for each in (below for one in node.body for below in _evaluated(one)):
+                    self._block_of[each] = node
+        self._may_miss = _MAY_MISS.search(_DISTANCE.sub("", text)) is not None
         self._text, self._offset_of = text, offsets_in(text)
         self._tables = {
             target.id: node.value
@@ -71,6 +71,11 @@ class _Finder:
             for target in node.targets
             if isinstance(target, ast.Name)
         }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                with_default = node.args.args[-len(node.args.defaults) :]
+                defaults = zip(with_default, node.args.defaults, strict=False)
+                self._tables |= {each.arg: default for each, default in defaults}
 
     def search(
         self, node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]
@@ -85,11 +90,11 @@ class _Finder:
             return
         for loop in _loops(node):
             rows = {**rows, **self._rows(loop)}
-        if isinstance(node, ast.FunctionDef) and _gives_up(node.body):
+        if isinstance(node, ast.FunctionDef) and (_gives_up(node.body) or _is_predicate(node)):
             given = self._arguments(node)
             self._parameters |= given.keys()
             rows = {**rows, **given}
-        for expected, other, tolerance in _compared(node, rows):
+        for expected, other, tolerance in self._compared(node, rows):
             if _UNSURE.search(ast.unparse(other)):
                 continue
             is_given = isinstance(expected, ast.Name) and expected.id in self._parameters
@@ -145,6 +150,61 @@ class _Finder:
             if isinstance(name, ast.Name) and all(len(row) == width for row in rows)
         }
 
+    def _compared(
+        self, node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]
+    ) -> Iterator[tuple[ast.expr, ast.expr, float]]:
+        """What a node expects, what it compares with that, and how far away that may be."""
+        pair: tuple[ast.expr, ast.expr] | None = None
+        of_row_alone = False
+        tolerance = 0.0
+        match node:
+            case ast.Assert(
+                test=ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[two])
+            ):
+                pair = one, two
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[one, two, *_])):
+                pair = (one, two) if name in _EQUALS else None
+            case ast.If(
+                test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])
+                | ast.UnaryOp(
+                    op=ast.Not(), operand=ast.Compare(left=one, ops=[ast.Eq()], comparators=[two])
+                )
+            ):
+                pair, of_row_alone = (one, two), not _gives_up(node.body)
+            case (
+                ast.Assert(
+                    test=ast.Compare(left=distance, ops=[ast.Lt() | ast.LtE()], comparators=[limit])
+                )
+                | ast.If(
+                    test=ast.Compare(left=distance, ops=[ast.Gt() | ast.GtE()], comparators=[limit])
+                )
+            ) if tolerance := self._number(limit):
+                pair = _distance(distance)
+                of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
+            case ast.Compare(left=one, ops=[ast.Eq() | ast.NotEq()], comparators=[two]):
+                pair, of_row_alone = (one, two), True
+            case ast.Compare(
+                left=distance,
+                ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()],
+                comparators=[limit],
+            ) if tolerance := self._number(limit):
+                pair, of_row_alone = _distance(distance), True
+            case _:
+                pass
+        for expected, other in [] if pair is None else [pair, pair[::-1]]:
+            from_row = isinstance(expected, ast.Name) and expected.id in rows
+            if (from_row or (_is_literal(expected) and not of_row_alone)) and not (
+                _is_literal(other) or (isinstance(other, ast.Name) and other.id in rows)
+            ):
+                yield expected, other, tolerance
+                return
+
+    def _number(self, node: ast.expr) -> float:
+        if isinstance(node, ast.Name):
+            node = self._tables.get(node.id, node)
+        value = node.value if isinstance(node, ast.Constant) else 0
+        return float(value) if isinstance(value, (int, float)) else 0.0
+
     def _span(self, node: ast.expr) -> tuple[int, int]:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
@@ -181,48 +241,6 @@ def _loops(node: ast.AST) -> Sequence[ast.For | ast.comprehension]:
     return ()
 
 
-def _compared(
-    node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]
-) -> Iterator[tuple[ast.expr, ast.expr, float]]:
-    """What a node expects, what it compares with that, and how far away that may be."""
-    pair: tuple[ast.expr, ast.expr] | None = None
-    of_row_alone = False
-    tolerance = 0.0
-    match node:
-        case ast.Assert(test=ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[two])):
-            pair = one, two
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[one, two, *_])):
-            pair = (one, two) if name in _EQUALS else None
-        case ast.If(
-            test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])
-            | ast.UnaryOp(
-                op=ast.Not(), operand=ast.Compare(left=one, ops=[ast.Eq()], comparators=[two])
-            )
-        ):
-            pair, of_row_alone = (one, two), not _gives_up(node.body)
-        case (
-            ast.Assert(
-                test=ast.Compare(left=distance, ops=[ast.Lt() | ast.LtE()], comparators=[limit])
-            )
-            | ast.If(
-                test=ast.Compare(left=distance, ops=[ast.Gt() | ast.GtE()], comparators=[limit])
-            )
-        ) if tolerance := _number(limit):
-            pair = _distance(distance)
-            of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
-        case ast.Compare(left=one, ops=[ast.Eq() | ast.NotEq()], comparators=[two]):
-            pair, of_row_alone = (one, two), True
-        case _:
-            pass
-    for expected, other in [] if pair is None else [pair, pair[::-1]]:
-        from_row = isinstance(expected, ast.Name) and expected.id in rows
-        if (from_row or (_is_literal(expected) and not of_row_alone)) and not (
-            _is_literal(other) or (isinstance(other, ast.Name) and other.id in rows)
-        ):
-            yield expected, other, tolerance
-            return
-
-
 def _distance(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     match node:
         case ast.Call(
@@ -233,9 +251,20 @@ def _distance(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
             return None
 
 
-def _number(node: ast.expr) -> float:
-    value = node.value if isinstance(node, ast.Constant) else 0
-    return float(value) if isinstance(value, (int, float)) else 0.0
+def _evaluated(statement: ast.stmt) -> Iterator[ast.AST]:
+    """What a statement evaluates once, but for what a block of it does."""
+    match statement:
+        case ast.Expr() | ast.Assign() | ast.AugAssign() | ast.Assert():
+            yield from ast.walk(statement)
+        case ast.If(test=test):
+            yield from ast.walk(test)
+        case _:
+            pass
+
+
+def _is_predicate(function: ast.FunctionDef) -> bool:
+    """Whether a function ends with what it returns, a comparison say."""
+    return isinstance(function.body[-1], ast.Return)
 
 
 def _gives_up(body: Sequence[ast.stmt]) -> bool:
