@@ -180,25 +180,21 @@ def _compared(
 ) -> Iterator[tuple[ast.expr, ast.expr, float]]:
     """What a node expects, what it compares with that, and how far away that may be."""
     pair: tuple[ast.expr, ast.expr] | None = None
-    of_row_alone = False
+    of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
     tolerance = 0.0
     match node:
-        case ast.Assert(test=ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[two])):
-            pair = one, two
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[one, two, *_])):
             pair = (one, two) if name in _EQUALS else None
-        case ast.If(test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])):
-            pair, of_row_alone = (one, two), not _gives_up(node.body)
         case (
-            ast.Assert(
-                test=ast.Compare(left=distance, ops=[ast.Lt() | ast.LtE()], comparators=[limit])
-            )
-            | ast.If(
-                test=ast.Compare(left=distance, ops=[ast.Gt() | ast.GtE()], comparators=[limit])
-            )
-        ) if tolerance := _number(limit):
-            pair = _distance(distance)
-            of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
+            ast.Assert(test=ast.Compare(left=one, ops=[operator], comparators=[two]))
+            | ast.If(test=ast.Compare(left=one, ops=[operator], comparators=[two]))
+        ):
+            fails = isinstance(node, ast.If)
+            if isinstance(operator, (ast.NotEq, ast.IsNot) if fails else (ast.Eq, ast.Is)):
+                pair = one, two
+            elif isinstance(operator, (ast.Gt, ast.GtE) if fails else (ast.Lt, ast.LtE)):
+                tolerance = _number(two)
+                pair = _distance(one) if tolerance else None
         case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
             for expected, other in _in_comprehension(node, rows):
                 yield expected, other, 0.0
