@@ -140,8 +140,10 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
 def named_files(text: str, project: Path, path: str = ".") -> list[str]:
     """The project's files that a text names as they read from a folder, relative to the project."""
     found: list[str] = []
-    for word in dict.fromkeys(_SEPARATORS.split(text)):
-        name = PurePosixPath(path, re.sub(r"\\(.)", r"\1", word))
+    for piece in dict.fromkeys(_SEPARATORS.split(text)):
+        word = re.sub(r"\\(.)", r"\1", piece)
+        # Of `$FOLDER/NAME` there is `/NAME`.
+        name = PurePosixPath(path, word if path == "." else word.lstrip("/"))
         inside = ".." not in name.parts and not name.is_absolute() and "\0" not in word
         if inside and len(word) < 300 and (project / name).is_file():
             found.append(str(name))

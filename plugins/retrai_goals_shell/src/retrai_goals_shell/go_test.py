@@ -90,7 +90,8 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         command = self._command
         go = shutil.which("go") or "go"
         is_in_place = folder.is_relative_to(self.context.project)
-        to_list = ["list", "-e", "-json", *self._tags, *self._named]
+        packages = [name for name in self.options.packages if not name.startswith("-")]
+        to_list = ["list", "-e", "-json", *self._tags, *packages]
         try:
             # Both take one cache: listing runs no code of the project that could write to it.
             async with go_cache(self._kept, is_in_place) as cache:
@@ -182,10 +183,6 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
     def _runs_all(self) -> bool:
         """Whether every test function is meant to run."""
         return not any(arg.lstrip("-").startswith(("run", "skip")) for arg in self.options.args)
-
-    @property
-    def _named(self) -> list[str]:
-        return [name for name in self.options.packages if not name.startswith("-")]
 
     @property
     def _tags(self) -> list[str]:

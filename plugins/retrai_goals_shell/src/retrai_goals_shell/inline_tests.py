@@ -99,7 +99,7 @@ def changed_tests(before: dict[str, InlineTests], now: dict[str, InlineTests]) -
         # A file that was moved takes its tests along.
         files = [now[path]] if path in now else list(now.values())
         for key, text in tests.items.items():
-            if not any(_same(file.items.get(key, ""), text) for file in files):
+            if _words(text) not in (_words(file.items.get(key, "")) for file in files):
                 changed[f"{path}: {key}"] = text
         there = Counter(_words(example) for file in files for example in file.examples)
         wanted = Counter(map(_words, tests.examples))
@@ -131,7 +131,3 @@ def _plain(text: str) -> str:
 def _words(text: str) -> str:
     """Blanks and line ends are formatting, which is no change."""
     return " ".join(text.split())
-
-
-def _same(one: str, other: str) -> bool:
-    return _words(one) == _words(other)

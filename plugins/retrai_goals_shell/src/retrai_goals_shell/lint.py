@@ -21,7 +21,7 @@ from retrai_core import (
     ToolError,
     tree_files,
 )
-from retrai_goal_support import globs_below, suite_result
+from retrai_goal_support import globs_below, suite_result, text_of
 
 from .cargo_environment import cargo_environment, tool_chain_folders
 from .command_files import SHADOWS
@@ -32,7 +32,7 @@ from .merged_run import OUTPUT_BYTES
 
 MOST_SHOWN = 60
 MAX_BLANK = 10_000
-"""A larger file is not looked into for being empty."""
+"""A file is empty where so many characters are blanks."""
 PROMPT = """\
 The goal is `lint`: {what} finds nothing in {place}.
 
@@ -240,8 +240,4 @@ class LintGoal(CommandGoal[LintOptions]):
 
 
 def _is_blank(path: Path) -> bool:
-    try:
-        is_small = path.is_file() and path.stat().st_size < MAX_BLANK
-        return is_small and not path.read_bytes().strip()
-    except OSError:
-        return False
+    return path.is_file() and not text_of(path, MAX_BLANK).strip()

@@ -6,6 +6,7 @@ import json
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -18,44 +19,6 @@ from retrai_goal_support import json_lines
 from .makefile import MAKEFILES
 from .rust_guarding import STEERING as RUST_STEERING
 
-CONFIGURATION = [
-    "ruff.toml",
-    ".ruff.toml",
-    "pyproject.toml",
-    "setup.cfg",
-    "tox.ini",
-    ".flake8",
-    ".pylintrc",
-    "pylintrc",
-    "mypy.ini",
-    ".mypy.ini",
-    "pyrightconfig.json",
-    ".isort.cfg",
-    "biome.json",
-    "biome.jsonc",
-    ".rubocop.yml",
-    ".shellcheckrc",
-    "eslint.config.*",
-    ".eslintrc",
-    ".eslintrc.*",
-    ".eslintignore",
-    "package.json",
-    "tsconfig*.json",
-    "clippy.toml",
-    ".clippy.toml",
-    "Cargo.toml",
-    "Cargo.lock",
-    *RUST_STEERING,
-    ".golangci.*",
-    "go.mod",
-    "go.sum",
-    "go.work",
-    ".gitignore",
-    ".ignore",
-    ".gitattributes",
-    *MAKEFILES,
-]
-"""Globs of what says what a linter looks for and at."""
 _FIRST_LINE = 300
 
 
@@ -90,7 +53,7 @@ class Linter:
 
     Attributes:
         name: its name.
-        is_configured: whether a folder has a configuration of it.
+        configuration: globs of its configuration.
         program: its program; the path, once `find_linter` has found it.
         arguments: of the program, for a report.
         by_hand: the command as a person types it.
@@ -101,10 +64,11 @@ class Linter:
         ends_well: the exit statuses of a run that ended by itself.
         list_files: arguments to see the files that it looks at; empty where its report says it.
         files: those files, from standard output; None where it does not say.
+        has_section: whether a file of the folder that others share has a configuration of it.
     """
 
     name: str
-    is_configured: Callable[[Path], bool]
+    configuration: Sequence[str]
     program: str
     arguments: Sequence[str]
     by_hand: Sequence[str]
@@ -114,6 +78,12 @@ class Linter:
     ends_well: Sequence[int] = (0, 1)
     list_files: Sequence[str] = ()
     files: Callable[[str], Iterable[str]] | None = None
+    has_section: Callable[[Path], bool] = lambda _: False
+
+    def is_configured(self, folder: Path) -> bool:
+        """Whether a folder has a configuration of it."""
+        files = (path for glob in self.configuration for path in folder.glob(glob))
+        return next(files, None) is not None or self.has_section(folder)
 
     @property
     def command(self) -> list[str]:
@@ -186,25 +156,17 @@ def find_linter(folder: Path, wanted: str, python: str) -> Linter:
     return replace(linter, program=program)
 
 
-def _has(*names: str) -> Callable[[Path], bool]:
-    return lambda folder: any(True for name in names for _ in folder.glob(name))
+def _has_ruff_section(folder: Path) -> bool:
+    with suppress(OSError, ValueError):
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
+        return "ruff" in project.get("tool", {})
+    return False
 
 
-def _has_ruff(folder: Path) -> bool:
-    try:
-        data = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
-    except (OSError, ValueError):
-        data = {}
-    return "ruff" in data.get("tool", {}) or _has("ruff.toml", ".ruff.toml")(folder)
-
-
-def _has_eslint(folder: Path) -> bool:
-    if _has("eslint.config.*", ".eslintrc", ".eslintrc.*")(folder):
-        return True
-    try:
+def _has_eslint_section(folder: Path) -> bool:
+    with suppress(OSError, ValueError, TypeError):
         return "eslintConfig" in json.loads((folder / "package.json").read_bytes())
-    except (OSError, ValueError, TypeError):
-        return False
+    return False
 
 
 def _relative(name: str, folder: Path) -> str:
@@ -270,7 +232,7 @@ def _of_clippy(stdout: str) -> Iterator[Finding]:
 _LINTERS = (
     Linter(
         name="ruff",
-        is_configured=_has_ruff,
+        configuration=("ruff.toml", ".ruff.toml"),
         program="ruff",
         arguments=("check", "--no-fix", "--no-cache", "--quiet", "--output-format=json", "."),
         by_hand=("ruff", "check"),
@@ -279,10 +241,11 @@ _LINTERS = (
         how_to_install="`pip install ruff` in the project's environment",
         list_files=("check", "--show-files", "--no-cache", "."),
         files=str.splitlines,
+        has_section=_has_ruff_section,
     ),
     Linter(
         name="eslint",
-        is_configured=_has_eslint,
+        configuration=("eslint.config.*", ".eslintrc", ".eslintrc.*"),
         program="eslint",
         arguments=("--format=json", "--no-error-on-unmatched-pattern", "."),
         by_hand=("npx", "eslint", "."),
@@ -290,10 +253,11 @@ _LINTERS = (
         findings=_of_eslint,
         how_to_install="`npm install --save-dev eslint` in the project",
         files=lambda stdout: [item["filePath"] for item in json.loads(stdout)],
+        has_section=_has_eslint_section,
     ),
     Linter(
         name="clippy",
-        is_configured=_has("Cargo.toml"),
+        configuration=("Cargo.toml",),
         program="cargo",
         arguments=("clippy", "--all-targets", "--message-format=json"),
         by_hand=("cargo", "clippy", "--all-targets"),
@@ -304,7 +268,7 @@ _LINTERS = (
     ),
     Linter(
         name="golangci-lint",
-        is_configured=_has(".golangci.*"),
+        configuration=(".golangci.*",),
         program="golangci-lint",
         arguments=("run", "--output.json.path=stdout", "--output.text.path=/dev/null"),
         by_hand=("golangci-lint", "run"),
@@ -315,3 +279,35 @@ _LINTERS = (
 )
 BY_NAME: Mapping[str, Linter] = {linter.name: linter for linter in _LINTERS}
 """In the order in which their configuration is looked for."""
+CONFIGURATION = [
+    *(glob for linter in _LINTERS for glob in linter.configuration),
+    "pyproject.toml",
+    "setup.cfg",
+    "tox.ini",
+    ".flake8",
+    ".pylintrc",
+    "pylintrc",
+    "mypy.ini",
+    ".mypy.ini",
+    "pyrightconfig.json",
+    ".isort.cfg",
+    "biome.json",
+    "biome.jsonc",
+    ".rubocop.yml",
+    ".shellcheckrc",
+    ".eslintignore",
+    "package.json",
+    "tsconfig*.json",
+    "clippy.toml",
+    ".clippy.toml",
+    "Cargo.lock",
+    *RUST_STEERING,
+    "go.mod",
+    "go.sum",
+    "go.work",
+    ".gitignore",
+    ".ignore",
+    ".gitattributes",
+    *MAKEFILES,
+]
+"""Globs of what says what a linter looks for and at."""

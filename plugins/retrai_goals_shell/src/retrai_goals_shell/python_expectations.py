@@ -155,42 +155,33 @@ class _Finder:
     ) -> Iterator[tuple[ast.expr, ast.expr, float]]:
         """What a node expects, what it compares with that, and how far away that may be."""
         pair: tuple[ast.expr, ast.expr] | None = None
-        of_row_alone = False
-        tolerance = 0.0
+        compared: ast.Compare | None = None
+        equal, near = (ast.Eq, ast.Is), (ast.Lt, ast.LtE)
+        of_row_alone = isinstance(node, ast.Compare)
+        if isinstance(node, ast.If):
+            of_row_alone = not _gives_up(node.body)
         match node:
-            case ast.Assert(
-                test=ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[two])
-            ):
-                pair = one, two
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[one, two, *_])):
                 pair = (one, two) if name in _EQUALS else None
-            case ast.If(
-                test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])
-                | ast.UnaryOp(
-                    op=ast.Not(), operand=ast.Compare(left=one, ops=[ast.Eq()], comparators=[two])
-                )
-            ):
-                pair, of_row_alone = (one, two), not _gives_up(node.body)
             case (
-                ast.Assert(
-                    test=ast.Compare(left=distance, ops=[ast.Lt() | ast.LtE()], comparators=[limit])
-                )
-                | ast.If(
-                    test=ast.Compare(left=distance, ops=[ast.Gt() | ast.GtE()], comparators=[limit])
-                )
-            ) if tolerance := self._number(limit):
-                pair = _distance(distance)
-                of_row_alone = isinstance(node, ast.If) and not _gives_up(node.body)
-            case ast.Compare(left=one, ops=[ast.Eq() | ast.NotEq()], comparators=[two]):
-                pair, of_row_alone = (one, two), True
-            case ast.Compare(
-                left=distance,
-                ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()],
-                comparators=[limit],
-            ) if tolerance := self._number(limit):
-                pair, of_row_alone = _distance(distance), True
+                ast.Assert(test=ast.Compare() as compared)
+                | ast.If(test=ast.UnaryOp(op=ast.Not(), operand=ast.Compare() as compared))
+            ):
+                pass
+            case ast.If(test=ast.Compare() as compared):
+                equal, near = (ast.NotEq, ast.IsNot), (ast.Gt, ast.GtE)
+            case ast.Compare() as compared:
+                equal, near = (ast.Eq, ast.NotEq), (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
             case _:
                 pass
+        tolerance = 0.0
+        if compared and len(compared.ops) == 1:
+            operator, limit = compared.ops[0], compared.comparators[0]
+            if isinstance(operator, equal):
+                pair = compared.left, limit
+            elif isinstance(operator, near):
+                tolerance = self._number(limit)
+                pair = _distance(compared.left) if tolerance else None
         for expected, other in [] if pair is None else [pair, pair[::-1]]:
             from_row = isinstance(expected, ast.Name) and expected.id in rows
             if (from_row or (_is_literal(expected) and not of_row_alone)) and not (

@@ -15,8 +15,7 @@ from .edits import Edit, edited
 from .expectation import Expectation
 from .syntax_tree import descendants, text_of_node
 
-_EQUAL = frozenset({"=", "==", "-eq"})
-_UNEQUAL = frozenset({"!=", "-ne"})
+_IS_EQUAL = {"=": True, "==": True, "-eq": True, "!=": False, "-ne": False}
 _LITERAL = re.compile(r"""-?\d+(?:\.\d+)?|"[^"$`\\\n]*"|'[^'\\\n]*'|[A-Za-z][\w.-]*""")
 _PARAMETER = re.compile(r'"?\$\{?(\w+)\}?"?')
 _FAILS = re.compile(r"fail\w*|die|abort|false", re.IGNORECASE)
@@ -286,10 +285,10 @@ def _comparisons(nodes: Iterable[Node]) -> Iterator[tuple[Node, Node, Node, bool
         elif node.type == "test_command" and node.named_children:
             inner = node.named_children[0]
             parts = inner.children if inner.type == "binary_expression" else ()
-        if len(parts) == 3 and text_of_node(parts[1]) in _EQUAL | _UNEQUAL:
+        if len(parts) == 3 and text_of_node(parts[1]) in _IS_EQUAL:
             left, operator, right = parts
             word, expected = (right, left) if _is_literal(left) else (left, right)
-            yield node, word, expected, text_of_node(operator) in _EQUAL
+            yield node, word, expected, _IS_EQUAL[text_of_node(operator)]
 
 
 def _counted(node: Node) -> str:
