@@ -55,7 +55,12 @@ JAVASCRIPT = (
         "reaches into the test runner",
     ),
     Trick.reaching(r"\bnew Error\(\)\.stack\b|\bprepareStackTrace\b", "inspects its callers"),
+    Trick.reaching(
+        r"(?<![\w.$])(?:fs|JSON|Math|Object)\.\w+\s*=[^=>]|\b(?:Date|performance)\.now\s*=[^=>]",
+        "changes functions of the language or of node",
+    ),
 )
+_READS_PROGRAM = "reads the program that runs it"
 _COMMANDS = r"(?:exit|return|trap|true|false|\[|cmp|comm|diff)"
 """What ends a script, and what compares in it; a `test` may be what a script is told to do."""
 SHELL = (
@@ -65,6 +70,16 @@ SHELL = (
         "changes a command of the shell",
     ),
     Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\sDEBUG\s*$", "hooks into the shell"),
+    Trick.reaching(
+        r"(?:<|\b(?:awk|cat|cksum|grep|head|md5sum|sed|sha\d*sum|tail|wc)\b[^|;#]*)\s*\"?\$(?:0|\{0)",
+        _READS_PROGRAM,
+    ),
+)
+PERL = (
+    Trick.reaching(
+        r"\bopen\b[^;]*\$0\b|@ARGV\b[^;]*=[^;]*\$0\b|\bread_file\(\s*\$0\b", _READS_PROGRAM
+    ),
+    Trick.reaching(r"\b_exit\(\s*0|\$\?\s*=\s*0", "ends the process"),
 )
 C = (
     Trick.reaching(
@@ -104,6 +119,7 @@ OF_PROGRAMS = (
 )
 _LANGUAGES = (
     (re.compile(r"\.(?:ba|k|z)?sh$"), SHELL),
+    (re.compile(r"\.p[lm]$"), PERL),
     (re.compile(r"\.py$"), PYTHON),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
     (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),

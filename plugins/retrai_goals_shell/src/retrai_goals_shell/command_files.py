@@ -65,13 +65,16 @@ SHADOWS = [
     for suffix in (".py", "/__init__.py")
 ]
 """A script that Python runs finds these before the real ones, in its folder or on PYTHONPATH."""
-_PYTHONPATH = re.compile(r"\bPYTHONPATH=[\"']?([^\s;\"']+)")
+_PYTHONPATH = re.compile(
+    r"\bPYTHONPATH=[\"']?([^\s;\"']+)|\bsys\.path\.insert\( *0, *[\"']([^\"']+)"
+)
+_PATH = re.compile(r"\bPATH=[\"']?([^\s;\"']+)")
+_HERE = re.compile(r"\$(?:PWD|\{PWD\}|\(pwd\))/")
 _PLAIN_FOLDER = re.compile(r"(?!\.{1,2}$|/|\.\./)[\w./-]+")
 _PROGRAMS = """\
 [ef]grep awk bc cat cksum cmp comm cut diff echo expr false grep head jq md5sum od paste printf sed
 sha*sum sort tail tee test tr true uniq wc xargs xmllint xxd yq
 """
-PROGRAMS = [f"**/bin/{name}" for name in _PROGRAMS.split()]
 """What scripts compare with; a test that puts the project's programs first on PATH finds these."""
 
 _CHECKS = re.compile(
@@ -88,24 +91,35 @@ _ANSWERS = re.compile(
 _WORDS = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp|cs|swift|lua|ex)$")
 _COMPILED = re.compile(r"\.(?:go|rs|java|kt|c|cc|cpp|h|hpp|cs|swift)$")
-_MAX_TEXT = 200_000
+MAX_TEXT = 200_000
 _MAX_DEPTH = 3
 _SEPARATORS = re.compile(r"(?:[;&|()<>\n`$\"']|(?<!\\)[ \t\r])+")
 
 
-def steering_globs(path: str, shell_text: str) -> list[str]:
+def steering_globs(path: str, text: str) -> list[str]:
     """Gitignore globs of files that, when they are new, could steer what a command runs.
 
     Args:
         path: the folder that it runs in, relative to the project.
-        shell_text: what the shell runs.
+        text: what the shell runs, and the scripts of the check.
+
+    Example:
+        >>> globs = steering_globs(".", "PYTHONPATH=src python3 check.py; PATH=$PWD/tools:$PATH x")
+        >>> [glob in globs for glob in ("/src/json.py", "/tools/cmp", "**/bin/cmp", "/tools/x")]
+        [True, True, True, False]
     """
-    there = PurePosixPath(path)
-    named = [folder for found in _PYTHONPATH.findall(shell_text) for folder in found.split(":")]
-    plain = [folder for folder in named if _PLAIN_FOLDER.fullmatch(folder)]
-    folders = dict.fromkeys([".", path, *(str(there / folder) for folder in plain)])
-    shadows = (glob for folder in folders for glob in globs_below(folder, SHADOWS))
-    return [*STEERING, *PROGRAMS, *shadows]
+    folders = [".", path, *_folders(_PYTHONPATH, path, text)]
+    shadows = (glob for folder in dict.fromkeys(folders) for glob in globs_below(folder, SHADOWS))
+    bins = ["**/bin", *(f"/{folder}" for folder in _folders(_PATH, path, text))]
+    programs = (f"{folder}/{name}" for folder in bins for name in _PROGRAMS.split())
+    return [*STEERING, *programs, *shadows]
+
+
+def _folders(variable: re.Pattern[str], path: str, text: str) -> list[str]:
+    """The project's folders that a search path names."""
+    given = (each for found in variable.finditer(text) for each in found.groups() if each)
+    named = (_HERE.sub("", folder) for one in given for folder in one.split(":"))
+    return [str(PurePosixPath(path, each)) for each in named if _PLAIN_FOLDER.fullmatch(each)]
 
 
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
@@ -130,7 +144,7 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
         found |= dict.fromkeys(new)
         # A script names files as they read from where it is started, or from where it stands.
         texts = [
-            (text_of(project / name, _MAX_TEXT), folder)
+            (text_of(project / name, MAX_TEXT), folder)
             for name in new
             for folder in dict.fromkeys([path, str(PurePosixPath(name).parent)])
         ]

@@ -30,11 +30,19 @@ from retrai_goal_support import (
     globs_below,
     missing_folder,
     replay_python_calls,
+    text_of,
 )
 
 from .command_audit import audit_commands, naming
 from .command_environment import command_environment
-from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
+from .command_files import (
+    CONFIGURATION,
+    MAX_TEXT,
+    TESTS,
+    files_in_command,
+    named_files,
+    steering_globs,
+)
 from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .recorded_programs import record_programs
@@ -84,7 +92,9 @@ class CommandGoal(GoalBase[CommandT]):
         return files_in_command(self.shell_text(project), project, self.options.path)
 
     def steering(self, project: Path) -> Sequence[str]:
-        return steering_globs(self.options.path, self.shell_text(project))
+        scripts = (text_of(project / name[1:], MAX_TEXT) for name in self.own_files(project))
+        text = "\n".join([self.shell_text(project), *scripts])
+        return steering_globs(self.options.path, text)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
