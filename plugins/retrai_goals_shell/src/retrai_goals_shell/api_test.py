@@ -214,8 +214,8 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
         try:
             report = _Report.model_validate_json(done.stdout)
         except ValidationError:
-            said = (done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"])[-1]
-            return _Report(problem=f"the requests gave no report: {said[:300]}")
+            lines = done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"]
+            return _Report(problem=f"the requests gave no report: {lines[-1][:300]}")
         is_whole = report.problem or len(report.answers) == len(options.endpoints)
         if not is_whole or not secrets.compare_digest(report.secret, secret):
             return _Report(problem="the report is not that of the requests")
@@ -285,18 +285,18 @@ def difference(given: object, expected: object, place: str = "") -> str:
             below = f"{place}.{key}" if place else key
             if key not in has:
                 return f"{below} is missing"
-            if told := difference(has[key], value, below):
-                return told
+            if problem := difference(has[key], value, below):
+                return problem
         return ""
     if isinstance(expected, list) and isinstance(given, list):
         items, wanted = cast("list[object]", given), cast("list[object]", expected)
         if len(wanted) != len(items):
             return f"{where} has {len(items)} items, expected {len(wanted)}"
-        told = (
+        problems = (
             difference(one, other, f"{place}[{number}]")
             for number, (one, other) in enumerate(zip(items, wanted, strict=True))
         )
-        return next(filter(None, told), "")
+        return next(filter(None, problems), "")
     if given == expected and isinstance(given, bool) == isinstance(expected, bool):
         return ""
     return f"{where} is {_short(found)}, expected {_short(expected)}"

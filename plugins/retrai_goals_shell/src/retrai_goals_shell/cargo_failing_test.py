@@ -64,8 +64,8 @@ def _has_own_harness(path: Path) -> bool:
     """Whether the package of a file says of any test program that libtest is not in it."""
     manifests = (folder / "Cargo.toml" for folder in path.parents)
     try:
-        said = tomllib.loads(text_of(next(filter(Path.is_file, manifests))))
+        manifest = tomllib.loads(text_of(next(filter(Path.is_file, manifests))))
     except (StopIteration, tomllib.TOMLDecodeError):
         return True
-    tables = [said.get("lib", {}), *said.get("test", []), *said.get("bin", [])]
+    tables = [manifest.get("lib", {}), *manifest.get("test", []), *manifest.get("bin", [])]
     return any(table.get("harness") is False for table in tables)

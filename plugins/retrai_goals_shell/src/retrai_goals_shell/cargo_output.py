@@ -20,7 +20,7 @@ _DOCS = re.compile(r"^ {3}Doc-tests (\S+)$")
 _RUNNING = re.compile(r"^running (\d+) tests?$")
 # A child process of a test may have printed the beginning of the line, or into it.
 _TEST = re.compile(
-    r"\btest (?P<name>.+?)(?: - should panic(?: - compile fail)?)? \.\.\. (?P<said>.*)$"
+    r"\btest (?P<name>.+?)(?: - should panic(?: - compile fail)?)? \.\.\. (?P<ending>.*)$"
 )
 _FAILED = re.compile(r"FAILED(?: <[\d.]+s>)?$")
 _RESULT = re.compile(
@@ -97,11 +97,11 @@ def compile_errors(output: str) -> list[str]:
     return found
 
 
-def compared(failure: str) -> list[str]:
+def compared_literals(failure: str) -> list[str]:
     """The values of a comparison that failed, as far as they are literals.
 
     Example:
-        >>> compared("assertion `left == right` failed\\n  left: 5\\n right: Price(7)")
+        >>> compared_literals("assertion `left == right` failed\\n  left: 5\\n right: Price(7)")
         ['5']
     """
     return _SIDE.findall(failure)
@@ -169,10 +169,10 @@ def _outcomes(lines: list[str], failed: set[str]) -> dict[str, CaseOutcome]:
     counts say so too: other output may stand in the place of the word."""
     found: dict[str, CaseOutcome] = {}
     for test in filter(None, map(_TEST.search, lines)):
-        if test["name"] in failed or _FAILED.search(test["said"]):
+        if test["name"] in failed or _FAILED.search(test["ending"]):
             found[test["name"]] = "failed"
         else:
-            is_ignored = test["said"].startswith("ignored")
+            is_ignored = test["ending"].startswith("ignored")
             found.setdefault(test["name"], "skipped" if is_ignored else "passed")
     return found
 

@@ -39,7 +39,7 @@ from .cargo_environment import (
     without_new_lock,
 )
 from .cargo_failing_test import add_failing_tests, runs_every_test
-from .cargo_output import compared, compile_errors, failed_line, read_targets
+from .cargo_output import compared_literals, compile_errors, failed_line, read_targets
 from .cargo_project import CargoProject
 from .exact_forms import rust_forms, types_with_equality
 from .inline_tests import KeptTests, changed_tests, read_project, source_files
@@ -159,7 +159,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         before = await asyncio.to_thread(_BeforeRun.load, self._before) or _BeforeRun()
         new_types = await asyncio.to_thread(_types_in, folder) - before.types
         tests = [case for case in cases if " documentation::" not in case]
-        answers = {case: compared(text) for case, text in before.failures.items()}
+        answers = {case: compared_literals(text) for case, text in before.failures.items()}
         places = {case: failed_line(text) for case, text in before.failures.items()}
         lines = {case: line for case, line in places.items() if line}
 
@@ -246,7 +246,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             return result
         cases: dict[str, CaseOutcome] = {f"{name} as written": "failed" for name in changed}
         shown = {f"{name} as written": f"It was:\n{text}" for name, text in changed.items()}
-        told = suite_result(
+        failed = suite_result(
             {**report.cases, **cases},
             report.command,
             failures=shown,
@@ -255,7 +255,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         first = next(iter(changed))
         count = "a test" if len(changed) == 1 else f"{len(changed)} tests"
         reason = f"{count} inside the sources changed and must be put back as before: {first}"
-        return GoalResult(False, reason, f"{reason}\n\n{told.details}", told.report)
+        return GoalResult(False, reason, f"{reason}\n\n{failed.details}", failed.report)
 
     def _forget_other_trees(self, folder: Path) -> None:
         """What was built of a copy is no build of the project, nor of the next copy."""

@@ -190,7 +190,7 @@ def mark_of_start(name: str, text: str, path: str) -> list[Edit]:
     return [(place, place, mark), *([_C_HEADER] if language == "c" else [])]
 
 
-def sourced(text: str) -> list[str]:
+def sourced_files(text: str) -> list[str]:
     """The files that a shell script takes its functions from."""
     return [path.strip("\"'").removeprefix("./") for path in _SOURCED.findall(text)]
 

@@ -64,8 +64,8 @@ class GoCases:
             for case in untested[:1]:
                 self.failures[case] = _readable(f"{name} was not tested:\n{why}", self.root)
             if not missing and not broken and not self.problem:
-                said = _readable("".join(package.printed) or package.build, self.root)
-                self.problem = f"{name} failed, though no test of it did: {said[:300]}"
+                output = _readable("".join(package.printed) or package.build, self.root)
+                self.problem = f"{name} failed, though no test of it did: {output[:300]}"
         elif missing and not self.problem:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             self.problem = (

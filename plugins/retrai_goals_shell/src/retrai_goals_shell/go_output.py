@@ -81,8 +81,8 @@ def read_packages(stdout: str, stderr: str) -> dict[str, PackageRun]:
             packages.setdefault(found[1], PackageRun()).ended = "fail"
     for name, package in packages.items():
         if package.ended == "fail" and not package.tests:
-            said = builds.get(name) or builds.get(f"{name}_test") or "".join(package.printed)
-            package.build = said.strip() or stderr.strip()
+            messages = builds.get(name) or builds.get(f"{name}_test") or "".join(package.printed)
+            package.build = messages.strip() or stderr.strip()
     return packages
 
 

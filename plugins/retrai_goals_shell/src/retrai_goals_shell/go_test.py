@@ -167,8 +167,8 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         # 0: all is well; 1: a test failed; 2: a package was not built, or go had no use for it all.
         bad = any(outcome in ("failed", "error") for outcome in judged.cases.values())
         if done.exit_code not in (0, 1, 2) or (done.exit_code and not bad):
-            said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
-            return f"go gave no result (exit status {done.exit_code}): {said[-1][:300]}"
+            lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+            return f"go gave no result (exit status {done.exit_code}): {lines[-1][:300]}"
         return ""
 
     @property

@@ -123,9 +123,9 @@ class Linter:
         if done.timed_out:
             raise LinterError(f"{self.name} was ended by its time-out", done.stderr)
         if done.exit_code not in well:
-            said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+            lines = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
             message = (
-                f"{self.name} ended with exit status {done.exit_code}: {said[0][:_FIRST_LINE]}"
+                f"{self.name} ended with exit status {done.exit_code}: {lines[0][:_FIRST_LINE]}"
             )
             raise LinterError(message, done.stderr)
 

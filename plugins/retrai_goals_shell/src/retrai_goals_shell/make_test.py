@@ -170,22 +170,22 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         problem = self.unfinished(done, "make")
         if done.exit_code and not problem:
             problem = _why_not_begun(done.stdout, errors)
-        said = "" if problem else self._why_failed(done, errors)
+        failure = "" if problem else self._why_failed(done, errors)
         result = suite_result(
-            {} if problem else {name: "failed" if said else "passed"},
+            {} if problem else {name: "failed" if failure else "passed"},
             command,
             problem=problem,
-            failures={name: f"{said}\n\n{done.stdout[-12_000:]}"} if said else {},
+            failures={name: f"{failure}\n\n{done.stdout[-12_000:]}"} if failure else {},
             output=done.stdout,
         )
-        reason = problem or said or f"{name} succeeds ({done.duration_s:.1f} s)"
+        reason = problem or failure or f"{name} succeeds ({done.duration_s:.1f} s)"
         return replace(result, reason=reason)
 
     def _why_failed(self, done: Completed, errors: Sequence[str]) -> str:
         target = self.options.target
         if done.exit_code:
-            said = f"make {target} ended with exit status {done.exit_code}"
-            return f"{said}: {errors[0]}" if errors else said
+            failure = f"make {target} ended with exit status {done.exit_code}"
+            return f"{failure}: {errors[0]}" if errors else failure
         idle = {found["target"] or found["other"] for found in _NOTHING.finditer(done.stdout)}
         return f"make {target} had nothing to do, so it tested nothing" if target in idle else ""
 

@@ -212,30 +212,30 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def _judge(self, measured: Measured, kept: KeptOutput) -> GoalResult:
         slowest, limit, now = measured.slowest, self.options.max_seconds, measured.last
         fast = median(slowest) < limit
-        told = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
+        reasons = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
         details: list[str] = []
         new = [name for name in now.written if name not in kept.written]
         same = not self.options.compare_output or (
             measured.outputs == {kept.digest} and now.files == kept.files
         )
         if not same:
-            told.append("the output is not what it was at the start")
+            reasons.append("the output is not what it was at the start")
             details.append(f"It was:\n{kept.shown}\n\nIt is:\n{now.shown}")
             details += [f"{n} differs" for n, d in now.files.items() if kept.files.get(n) != d]
         if new:
             listed = ", ".join(new[:5])
-            told.append(f"it leaves files that it did not leave at the start: {listed}")
+            reasons.append(f"it leaves files that it did not leave at the start: {listed}")
         if not fast:
             figures = "\n".join(f"- {with_spread(group)}" for group in measured.groups)
             details.insert(0, f"Of {self.options.runs} times in a row:\n{figures}")
         if measured.difference:
-            told.append(measured.difference)
+            reasons.append(measured.difference)
             details.append("A result that is kept or written down is no speed: work it out.")
         right = same and not new and not measured.difference
         cases: dict[str, CaseOutcome] = {
             "time": "passed" if fast else "failed",
             "output": "passed" if right else "failed",
         }
-        reason = "; ".join(told)
+        reason = "; ".join(reasons)
         report = CheckReport(cases, self.command())
         return GoalResult(fast and right, reason, "\n\n".join([reason, *details]), report)

@@ -213,13 +213,13 @@ class _Script:
         return False
 
     def _gives_up(self, node: Node) -> bool:
-        """Whether a part ends with a failure, or counts one that is asked about elsewhere."""
+        """Whether a part ends with a failure, or counts one that is tested elsewhere."""
         for each in _always_run(node):
             name, counted = _name(each), _counted(each)
             leaves = name == "exit" or (name == "return" and self._always_stops(each))
             if leaves and text_of_node(each) not in ("exit 0", "return 0"):
                 return True
-            if _FAILS.fullmatch(name) or (counted and self._is_asked(counted)):
+            if _FAILS.fullmatch(name) or (counted and self._is_tested(counted)):
                 return True
         return False
 
@@ -234,13 +234,13 @@ class _Script:
         calls = self._calls(text_of_node(name))
         return self.stops and bool(calls) and all(call in self.statements for call in calls)
 
-    def _is_asked(self, variable: str) -> bool:
+    def _is_tested(self, variable: str) -> bool:
         """Whether a variable counts failures, and a command that can fail looks at it."""
         if not _COUNTS_FAILURES.search(variable):
             return False
-        asked = re.compile(rf"\b{re.escape(variable)}\b")
+        pattern = re.compile(rf"\b{re.escape(variable)}\b")
         return any(
-            asked.search(text_of_node(node))
+            pattern.search(text_of_node(node))
             for node in self._nodes
             if node.type == "test_command" or _name(node) in ("exit", "return", "test", variable)
         )

@@ -84,7 +84,7 @@ class ShellGoal(TestingCommandGoal[ShellGoalOptions]):
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         problem = self._problem(done)
         judged = self.options.success_condition.judge(done)
-        wrong = [said for is_met, said in judged.values() if not is_met]
+        wrong = [finding for is_met, finding in judged.values() if not is_met]
         cases: dict[str, CaseOutcome] = {
             name: "passed" if is_met else "failed" for name, (is_met, _) in judged.items()
         }

@@ -36,7 +36,7 @@ from .expectations import (
     following,
     mark_of_start,
     marks_of,
-    sourced,
+    sourced_files,
 )
 from .program_ends import exits_in, failing_after_end, failing_at_end, language_of, start_of
 from .trial_copy import trial_copy
@@ -179,7 +179,7 @@ class UnmetExpectations:
                 if text is None or len(text) > _MAX_CHARS:
                     continue
                 found = expectations_in(name, text)
-                if any(map(belongs, sourced(text))):
+                if any(map(belongs, sourced_files(text))):
                     # Its functions may end the script with status 0.
                     found = [each for each in found if not each.is_of_script]
                 if found or start_of(name, text) is not None:
@@ -209,7 +209,8 @@ class _TestFile:
         path, language = Path(self.name), language_of(self.name)
         if path.suffix != Path(other.name).suffix or other.name == self.name:
             return False
-        if language == "shell" and path.name in (Path(each).name for each in sourced(other.text)):
+        sources = (Path(each).name for each in sourced_files(other.text))
+        if language == "shell" and path.name in sources:
             return True  # it is no program by itself
         stem = re.escape(Path(other.name).stem)
         is_used = language == "c" or re.search(rf"\b{stem}\b", self.text)
