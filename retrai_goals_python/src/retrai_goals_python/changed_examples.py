@@ -11,9 +11,7 @@ from pathlib import Path
 from retrai_core import Suspicion
 from retrai_goal_support import changed_files
 
-from .python_source import parse
-
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+from .python_source import Definition, parse
 
 
 def changed_examples(diff: str, project: Path, holding: Collection[str]) -> Iterator[Suspicion]:
@@ -49,5 +47,5 @@ def _examples(path: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _docstrings(text: str) -> list[str]:
-    nodes = [node for node in ast.walk(parse(text)) if isinstance(node, _DOCUMENTED)]
+    nodes = [n for n in ast.walk(parse(text)) if isinstance(n, Definition | ast.Module)]
     return [found for node in nodes if (found := ast.get_docstring(node))]

@@ -18,8 +18,6 @@ from typing import cast
 from .pyright_output import Range
 from .type_excuses import IGNORES, comments_in
 
-NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""Raised for what is no Python, or is nested too deep."""
 Position = tuple[int, int]
 """A line and a column, from 0."""
 _Change = Callable[[], object]

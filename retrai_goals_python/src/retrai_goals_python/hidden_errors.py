@@ -19,7 +19,7 @@ from pathlib import Path
 from retrai_goal_support import SavedModel, text_of
 
 from .false_type_guards import guards_in
-from .hidden_code import NOT_PARSED, Exposed, Place, Probes
+from .hidden_code import Exposed, Place, Probes
 from .lost_types import (
     Standing,
     Types,
@@ -33,7 +33,7 @@ from .lost_types import (
     without_types,
 )
 from .pyright_output import Diagnostic, PyrightReport, Range, relative_path
-from .python_source import read_files, write_files
+from .python_source import NOT_PARSED, read_files, write_files
 
 MAX_FILES = 100
 MAX_BYTES = 500_000

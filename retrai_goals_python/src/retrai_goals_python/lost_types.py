@@ -13,10 +13,10 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from .pyright_output import PyrightReport, Range
-from .python_source import last_name, parse
+from .python_source import Function, definitions, last_name, parse
 
 _REVEALED = re.compile(r'Type of "\((\d+), (\d+), .*" is "tuple\[[^,]+, [^,]+, (.*)\]"', re.DOTALL)
 _ANY = ("Any", "Unknown")
@@ -61,27 +61,24 @@ def without_types(before: str, now: str, errors: Sequence[Range]) -> str:
         errors: where they were.
     """
     later = {each.name: each for each in _functions(now)}
-    for function in _functions(before):
-        lines = range(function.lineno - 1, function.end_lineno or 0)
-        if function.name not in later or not any(error.start.line in lines for error in errors):
+    for old in _functions(before):
+        lines = range(old.lineno - 1, old.end_lineno or 0)
+        new = later.get(old.name)
+        if new is None or not any(error.start.line in lines for error in errors):
             continue
-        typed = {each.arg for each in ast.walk(function.args) if _has_type(each)}
-        known = {each.arg for each in ast.walk(later[function.name].args) if _has_type(each)}
-        there = {
-            each.arg for each in ast.walk(later[function.name].args) if isinstance(each, ast.arg)
-        }
-        if lost := sorted(typed & there - known):
-            return f"{later[function.name].lineno}: {function.name}({', '.join(lost)})"
+        types, types_before = _parameter_types(new), _parameter_types(old)
+        if lost := sorted(n for n, known in types.items() if not known and types_before.get(n)):
+            return f"{new.lineno}: {new.name}({', '.join(lost)})"
     return ""
 
 
-def _functions(text: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    nodes = ast.walk(parse(text))
-    return [each for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+def _functions(text: str) -> list[Function]:
+    return [each for each in definitions(text) if isinstance(each, Function)]
 
 
-def _has_type(node: ast.AST) -> TypeGuard[ast.arg]:
-    return isinstance(node, ast.arg) and node.annotation is not None
+def _parameter_types(function: Function) -> dict[str, ast.expr | None]:
+    nodes = ast.iter_child_nodes(function.args)
+    return {each.arg: each.annotation for each in nodes if isinstance(each, ast.arg)}
 
 
 def types_in(report: PyrightReport | None) -> Types:

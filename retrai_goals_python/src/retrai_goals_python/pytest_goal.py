@@ -34,13 +34,13 @@ from .changed_examples import changed_examples
 from .contradiction import contradict_tests
 from .copied_project import copied_project
 from .diff_audit import is_test, plain_sources
-from .environment import missing_module
+from .environment import why_unusable
 from .pytest_detection import MARKERS
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .python_goal import PythonGoal
 from .python_source import read_files, write_files
-from .reasons import describe_run, first_error
+from .reasons import describe_run, first_error, render_failures
 from .recorded_calls import (
     BEFORE,
     BeforeRun,
@@ -50,7 +50,7 @@ from .recorded_calls import (
     recorded_calls,
     remove_tests,
 )
-from .runner import FAILED, render_failures, run_pytest
+from .runner import FAILED, run_pytest
 from .runner_files import RunnerFiles
 from .unusable_options import USAGE_ERROR, unusable_target
 
@@ -125,12 +125,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
 
     async def ready(self) -> str | None:
         problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
-        if problem:
-            return problem
-        found = await self.probe()
-        if isinstance(found, str):
-            return found
-        return None if found.found else missing_module(self.context.python, "pytest")
+        return problem or why_unusable(await self.probe(), self.context.python, "pytest")
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         on_copy = cwd != self.context.project

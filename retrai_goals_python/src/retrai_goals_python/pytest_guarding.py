@@ -11,7 +11,7 @@ from retrai_core import Suspicion
 
 from .declared_tests import declared_tests
 from .diff_audit import NAMES_TEST, PYTHON_TRICKS, audit_added_lines, sign
-from .pytest_detection import TEST_FILES
+from .pytest_detection import PYTEST_FILES, TEST_FILES
 
 TESTS = ("tests/", "/test/", *TEST_FILES, "conftest.py")
 # What tests compare with, wherever it lies.
@@ -28,16 +28,7 @@ EXPECTED = (
     "*.approved.*",
     "*.expected",
 )
-STEERS_PYTEST = (
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "tox.ini",
-    "setup.cfg",
-    "pyproject.toml",
-    ".coveragerc",
-)
+STEERS_PYTEST = (*PYTEST_FILES, "tox.ini", "setup.cfg", "pyproject.toml", ".coveragerc")
 LOCK_FILES = (
     "poetry.lock",
     "uv.lock",
@@ -99,15 +90,12 @@ def protected_globs(project: Path, path: str = ".", targets: Sequence[str] = ())
 
 def steering_globs(path: str = ".") -> list[str]:
     """Gitignore globs of files that, when they are new, could steer pytest or Python itself."""
-    base = "" if path == "." else f"{path}/"
-    bases = dict.fromkeys(["", base])
     standard = sorted(filter(is_standard, sys.stdlib_module_names))
-    modules = [*RUNNER_MODULES, *standard]
     shadows = [
         f"/{base}{root}{module}{suffix}"
-        for base in bases
+        for base in ([""] if path == "." else ["", f"{path}/"])
         for root in IMPORT_ROOTS
-        for module in modules
+        for module in (*RUNNER_MODULES, *standard)
         # A compiled module is taken before a source of its name.
         for suffix in (".py", ".*so", "/__init__.*")
     ]

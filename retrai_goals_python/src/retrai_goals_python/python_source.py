@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""Raised for what is no Python, or is nested too deep."""
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
 
 
 def read_bytes(path: Path) -> bytes:
@@ -35,13 +40,18 @@ def parse(source: str | bytes) -> ast.Module:
     """
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except NOT_PARSED:
         return ast.Module([], [])
 
 
 def parse_file(path: Path) -> ast.Module:
     """The tree of a file, in the encoding that the file names; an empty one for a missing file."""
     return parse(read_bytes(path))
+
+
+def definitions(source: str) -> Iterator[Definition]:
+    """The functions and classes of a module, and those within them."""
+    return (node for node in ast.walk(parse(source)) if isinstance(node, Definition))
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -82,5 +92,5 @@ def literal(node: ast.expr | str) -> object:
     """
     try:
         return ast.literal_eval(node)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+    except (*NOT_PARSED, TypeError) as error:
         raise ValueError(str(node)) from error

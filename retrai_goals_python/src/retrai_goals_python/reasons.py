@@ -1,9 +1,10 @@
-"""What came of a run of pytest, in one line for people."""
+"""What came of a run of pytest: in one line for people, and its failures for the model."""
 
 from __future__ import annotations
 
 import re
 
+import retrai_goal_support
 from retrai_goal_support import suite_result
 
 from .pytest_run import PytestRun
@@ -51,3 +52,20 @@ def describe_run(run: PytestRun) -> str:
     if run.complete and not run.failures and run.exit_status != 0:
         return f"{said}, but pytest ended with exit status {run.exit_status}"
     return said
+
+
+def render_failures(run: PytestRun, max_chars: int = 16_000, max_full: int = 10) -> str:
+    """What failed, for the model, each error once; the end of the output where nothing is known.
+
+    Args:
+        run: the run.
+        max_chars: the longest text, in characters.
+        max_full: how many different errors are given in full.
+    """
+    return retrai_goal_support.render_failures(
+        run.failures,
+        problem=run.problem,
+        output="" if run.failures or run.all_passed else run.output_tail,
+        max_chars=max_chars,
+        max_full=max_full,
+    )

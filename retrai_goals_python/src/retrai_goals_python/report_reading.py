@@ -1,20 +1,24 @@
-"""Makes a `PytestRun` of the report and of how the process ended."""
+"""Makes a `PytestRun` of the report, of the stacks at a time-out, and of how the process ended."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from retrai_core import CaseOutcome, Completed, ToolError
-from retrai_goal_support import Failure
 
-from .case_outcomes import Session, read_session
+from .case_outcomes import read_session
 from .failure_text import FailureWriter
 from .incomplete_reason import incomplete_reason
 from .pytest_run import PytestRun
 from .report_lines import read_lines
 
 TAIL_CHARS = 3000
+MAX_STACK_BYTES = 200_000
+_FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
+# faulthandler writes ASCII only.
+_ESCAPED = re.compile(r"\\x([0-9a-f]{2})|\\u([0-9a-f]{4})|\\U([0-9a-f]{8})")
 
 
 def make_run(
@@ -25,7 +29,7 @@ def make_run(
     arguments: Sequence[str],
     timeout_s: float,
     max_chars_per_failure: int,
-    stack: Sequence[tuple[str, int, str]] = (),
+    folder: Path,
 ) -> PytestRun:
     """What the report and the process's end say together.
 
@@ -37,7 +41,7 @@ def make_run(
         arguments: what pytest was given.
         timeout_s: the limit that the process had, in seconds.
         max_chars_per_failure: the longest text of one failure, in characters.
-        stack: where the process was when its time was up: file, line, function, outermost first.
+        folder: where the reporter kept its `stacks*.txt`.
     """
     command = (python, "-m", "pytest", *arguments)
     if isinstance(done, ToolError):
@@ -49,11 +53,15 @@ def make_run(
     cases: dict[str, CaseOutcome] = {
         name: case.final_outcome for name, case in session.cases.items()
     }
-    writer = FailureWriter(cwd, max_chars_per_failure)
+    writer = FailureWriter(cwd, max_chars_per_failure, _read_stacks(folder))
     tail = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip()[-TAIL_CHARS:]
     return PytestRun(
         cases=cases,
-        failures=_failures(session, cases, writer, stack),
+        failures=tuple(
+            writer.write(name, case)
+            for name, case in session.cases.items()
+            if case.problems or cases[name] in ("failed", "error")
+        ),
         complete=not problem,
         exit_status=done.exit_code,
         command=command,
@@ -68,17 +76,25 @@ def make_run(
     )
 
 
-def _failures(
-    session: Session,
-    cases: dict[str, CaseOutcome],
-    writer: FailureWriter,
-    stack: Sequence[tuple[str, int, str]],
-) -> tuple[Failure, ...]:
-    found: list[Failure] = []
-    for name, outcome in cases.items():
-        case = session.cases[name]
-        if case.problems:
-            found.append(writer.write(name, outcome, case))
-        elif outcome in ("failed", "error"):
-            found.append(writer.write_cut_off(name, "it did not end", stack))
-    return tuple(found)
+def _read_stacks(folder: Path) -> list[tuple[str, int, str]]:
+    """The frames of the main threads, outermost first: file, line, function.
+
+    Args:
+        folder: it has a `stacks*.txt` for each process.
+    """
+    frames: list[tuple[str, int, str]] = []
+    for path in sorted(folder.glob("stacks*.txt")):
+        text = path.read_bytes()[:MAX_STACK_BYTES].decode("utf-8", "replace")
+        # faulthandler gives the innermost frame first; the main thread is where the signal arrives.
+        _, _, main = text.rpartition("Current thread")
+        found = [_FRAME.match(line) for line in main.splitlines()]
+        frames += [
+            (_unescape(one[1]), int(one[2]), _unescape(one[3]))
+            for one in reversed(found)
+            if one is not None
+        ]
+    return frames
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16)), text)

@@ -26,12 +26,11 @@ from retrai_goal_support import CALL_RECORDER_FILES, Failure, fresh_folder
 from .brought_along import left_out
 from .contradiction import contradict_tests
 from .copied_project import CopiedProject
-from .environment import ProbedEnvironment, missing_module, probe_environment
+from .environment import probe_environment, why_unusable
 from .live_report import LiveReport
 from .pytest_run import PytestRun
-from .rendering import render_failures
+from .reasons import render_failures
 from .report_reading import make_run
-from .stack_dump import read_stacks
 
 __all__ = ["FAILED", "Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 
@@ -112,13 +111,15 @@ async def run_pytest(
             done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
         finally:
             await asyncio.to_thread(report.close)
-        data = report.data
-        stack = await asyncio.to_thread(read_stacks, folder)
+        data, most = report.data, max_chars_per_failure
         run = await asyncio.to_thread(
-            make_run, data, done, cwd, python, arguments, timeout_s, max_chars_per_failure, stack
+            make_run, data, done, cwd, python, arguments, timeout_s, most, folder
         )
     if not run.complete and not run.pytest_version and isinstance(done, Completed):
-        return await _explain_missing(sandbox, python, cwd, run)
+        # pytest never began: say so plainly when the reason is that it is not installed.
+        found = await probe_environment(sandbox, python, "pytest", cwd)
+        problem = why_unusable(found, python, "pytest")
+        return replace(run, problem=problem, output_tail="") if problem else run
     return run
 
 
@@ -167,12 +168,3 @@ async def _start(
         )
     except ToolError as error:
         return error
-
-
-async def _explain_missing(sandbox: Sandbox, python: str, cwd: Path, run: PytestRun) -> PytestRun:
-    """pytest never began: say so plainly when the reason is that it is not installed."""
-    found = await probe_environment(sandbox, python, "pytest", cwd)
-    if isinstance(found, ProbedEnvironment) and found.found:
-        return run
-    problem = found if isinstance(found, str) else missing_module(python, "pytest")
-    return replace(run, problem=problem, output_tail="")

@@ -53,7 +53,7 @@ class RunnerFiles:
         installed = installed_in(folders)
         needed = _closure("pytest", installed)
         modules = {*_MODULES}
-        files: list[Path] = [*_interpreter_files(self._python, self._probed.prefix)]
+        files = [*_interpreter_files(self._python, self._probed.prefix)]
         steering = [*start_up_files(folders, installed), *self._own_plugins(folders)]
         for one in needed:
             modules |= {path.name.partition(".")[0] for path in self._top_level(one)}
@@ -75,29 +75,23 @@ class RunnerFiles:
         if "pytest11" in self._declared:
             return
         roots = [self._project / root for root in ("", "src", "tests")]
-        for root in dict.fromkeys([*roots, *self._named_inside(folders)]):
+        named = named_folders(folders)
+        roots += [one for one in named if not is_environments(one, self._probed, self._project)]
+        for root in dict.fromkeys(roots):
             for folder in entries(root):
                 if folder.name.endswith(".egg-info"):
                     one = Installed(folder.name, "", Path(folder.path))
                     if one.plugs_into_pytest:
                         yield one.folder / "entry_points.txt"
 
-    def _named_inside(self, folders: Sequence[Path]) -> Iterable[Path]:
-        for folder in named_folders(folders):
-            if not is_environments(folder, self._probed, self._project):
-                yield folder
-
     def _top_level(self, one: Installed) -> list[Path]:
         """What a distribution put into its folder, as its RECORD has it."""
         key = (one.folder, ctime_ns(one.folder / "RECORD"))
         if key not in self._known:
             own = [path for path in one.record() if path.is_relative_to(one.site)]
-            names = {one.folder.name, *(path.relative_to(one.site).parts[0] for path in own)}
-            self._known[key] = [
-                one.site / name
-                for name in sorted(names)
-                if name != "__pycache__" and not name.endswith(".pth")
-            ]
+            top = {one.folder, *(one.site / path.relative_to(one.site).parts[0] for path in own)}
+            code = [path for path in top if path.name != "__pycache__" and path.suffix != ".pth"]
+            self._known[key] = sorted(code)
         return self._known[key]
 
     def _files(self, one: Installed) -> Iterator[Path]:
@@ -108,13 +102,10 @@ class RunnerFiles:
 
 def environment_folders(probed: ProbedEnvironment, project: Path) -> list[Path]:
     """The folders of the import path that are not the project's own, those of `.pth` files too."""
-    own = [Path(entry) for entry in probed.path if os.path.isabs(entry)]
-    more = named_folders(folder for folder in own if is_environments(folder, probed, project))
-    return [
-        folder
-        for folder in dict.fromkeys([*own, *more])
-        if is_environments(folder, probed, project)
-    ]
+    path = [Path(entry) for entry in probed.path if os.path.isabs(entry)]
+    own = [folder for folder in path if is_environments(folder, probed, project)]
+    more = [one for one in named_folders(own) if is_environments(one, probed, project)]
+    return list(dict.fromkeys([*own, *more]))
 
 
 def is_environments(folder: Path, probed: ProbedEnvironment, project: Path) -> bool:

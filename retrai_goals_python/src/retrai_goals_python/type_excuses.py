@@ -11,7 +11,7 @@ from pathlib import Path
 
 from retrai_goal_support import text_of
 
-from .python_source import last_name, parse
+from .python_source import Function, last_name, parse
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
@@ -111,6 +111,6 @@ def _is_unchecked(node: ast.AST) -> bool:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name in _DYNAMIC_ATTRIBUTES
         case ast.If(test=test, body=body, orelse=[_, *_]) if ast.unparse(test).endswith(_CHECKING):
-            return any(isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) for each in body)
+            return any(isinstance(each, Function) for each in body)
         case _:
             return False
