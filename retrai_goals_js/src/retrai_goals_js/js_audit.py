@@ -33,12 +33,7 @@ TRICKS = (
         _ASKS,
         sign="unproven",
     ),
-    Trick.reaching(
-        r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]",
-        _ASKS,
-        lines=4,
-        sign="unproven",
-    ),
+    Trick.reaching(r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]", _ASKS, lines=4, sign="unproven"),
     Trick.reaching(
         r"\bvm\.(?:run\w+|Script|compileFunction)\b|\brunIn(?:This|New)?Context\b|\._compile\("
         r"|\bimport\(\s*[\"'`]data:"

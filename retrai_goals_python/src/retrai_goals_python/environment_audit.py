@@ -17,8 +17,7 @@ from retrai_core import Suspicion
 from .environment import ProbedEnvironment
 from .installed import Installed, ctime_ns, entries, files_below, installed_in, is_as_recorded
 from .pytest_guarding import RUNNER_MODULES, is_standard
-from .runner_files import environment_folders, is_environments
-from .start_up_files import only_names_folders
+from .runner_files import environment_folders, is_environments, only_names_folders
 
 # What Python imports or runs; data that a package keeps beside its code is nobody's business here.
 CODE = (".py", ".pyi", ".pth", ".so", ".pyc", ".dylib")

@@ -54,18 +54,18 @@ class Exposed:
     Attributes:
         text: of the file.
         ranges: where the places begin and end in it.
-        origins: by line of `text`, from 0, the line of the original file, from 1. What a comment
-            excused there has none.
+        origins: by line of `text`, from 0, the line of the original file, from 1; 0 for what a
+            comment excused there.
     """
 
     text: str
     ranges: Sequence[tuple[Position, Position]]
     origins: dict[int, int]
 
-    def origin(self, at: Position) -> int | None:
+    def origin(self, at: Position) -> int:
         """The line of the original file, from 1, where something stands in one of the places."""
-        hidden = any(first <= at <= last for first, last in self.ranges)
-        return self.origins.get(at[0]) if hidden else None
+        is_hidden = any(first <= at <= last for first, last in self.ranges)
+        return self.origins.get(at[0], 0) if is_hidden else 0
 
 
 class Probes:
@@ -134,15 +134,12 @@ class Probes:
             if isinstance(old, ast.stmt) and isinstance(new, ast.stmt) and hasattr(old, "lineno"):
                 for line in range(_start(new)[0], _end(new)[0] + 1):
                     origins[line] = 0 if old in self._excused else old.lineno
-        return Exposed(
-            text,
-            [
-                (_start(now[place.first]), _end(now[place.last]))
-                for place in places
-                if place.first in now and place.last in now
-            ],
-            {line: origin for line, origin in origins.items() if origin},
-        )
+        ranges = [
+            (_start(now[place.first]), _end(now[place.last]))
+            for place in places
+            if place.first in now and place.last in now
+        ]
+        return Exposed(text, ranges, origins)
 
     def _written(self) -> str:
         return "\n".join([*self._head, ast.unparse(self._tree)])

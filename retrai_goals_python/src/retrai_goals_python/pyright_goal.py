@@ -233,11 +233,7 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         project, base = self.context.project, self.options.path
         prefix = "" if base == "." else f"{base}/"
         checked = [prefix + path for path in checked_files(project / base, self.options.targets)]
-        return [
-            *audit_types(diff),
-            *became_any(diff),
-            *moved_out_of_sight(diff, project, checked),
-        ]
+        return [*audit_types(diff), *became_any(diff), *moved_out_of_sight(diff, project, checked)]
 
     def _counts(self, found: Diagnostic) -> bool:
         as_error = self.options.warnings_as_errors and found.severity == "warning"

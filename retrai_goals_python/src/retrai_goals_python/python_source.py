@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar, cast
 
 NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 """Raised for what is no Python, or is nested too deep."""
+NodeT = TypeVar("NodeT", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
@@ -70,6 +72,29 @@ def imported(tree: ast.Module) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
+def replace_nodes(tree: NodeT, other: Callable[[ast.AST], ast.AST | None]) -> NodeT:
+    """A tree with other nodes in the place of some; neither is looked at from inside.
+
+    Args:
+        tree: the tree, which is changed.
+        other: what takes the place of a node; None for those that stay.
+
+    Example:
+        >>> other = lambda node: ast.Constant(1) if isinstance(node, ast.Name) else None
+        >>> ast.unparse(replace_nodes(parse("f(a.b)"), other))
+        '1(1.b)'
+    """
+    return cast("NodeT", _Replacement(other).visit(tree))
+
+
+class _Replacement(ast.NodeTransformer):
+    def __init__(self, other: Callable[[ast.AST], ast.AST | None]) -> None:
+        self._other = other
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._other(node) or super().visit(node)
+
+
 def last_name(node: ast.expr) -> str:
     """The last word of a dotted name, or of the function that is called; else empty.
 
@@ -94,3 +119,12 @@ def literal(node: ast.expr | str) -> object:
         return ast.literal_eval(node)
     except (*NOT_PARSED, TypeError) as error:
         raise ValueError(str(node)) from error
+
+
+def is_literal(text: str) -> bool:
+    """Whether a text is a literal, and nothing else."""
+    try:
+        literal(text)
+    except ValueError:
+        return False
+    return True

@@ -23,25 +23,18 @@ from pathlib import Path
 from retrai_core import Completed, Limits, Sandbox, ToolError
 from retrai_goal_support import CALL_RECORDER_FILES, Failure, fresh_folder
 
-from .brought_along import left_out
 from .contradiction import contradict_tests
 from .copied_project import CopiedProject
 from .environment import probe_environment, why_unusable
 from .live_report import LiveReport
-from .pytest_run import PytestRun
-from .reasons import render_failures
+from .pytest_run import PytestRun, render_failures
 from .report_reading import make_run
+from .unrequested_plugins import disabling_arguments
 
 __all__ = ["FAILED", "Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
-INSIDE = (
-    REPORTER,
-    "_retrai_compared",
-    "_retrai_explain",
-    "_retrai_imports",
-    "_retrai_patches",
-)
+INSIDE = (REPORTER, "_retrai_compared", "_retrai_explain", "_retrai_imports", "_retrai_patches")
 OUTPUT_BYTES = 200_000
 FAILED: Sequence[str] = ("*",)
 """For `run_pytest(record=...)`: all cases that do not pass."""
@@ -155,8 +148,8 @@ async def _start(
         "RETRAI_PYTEST_REPORT": str(folder / "report"),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(folder / "path"), before])),
     }
-    brought = await asyncio.to_thread(left_out, python, cwd, arguments, env)
-    command = [python, "-m", "pytest", "-p", REPORTER, *brought, *arguments]
+    disabling = await asyncio.to_thread(disabling_arguments, python, cwd, arguments, env)
+    command = [python, "-m", "pytest", "-p", REPORTER, *disabling, *arguments]
     try:
         return await sandbox.run(
             command,

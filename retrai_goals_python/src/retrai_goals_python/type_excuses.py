@@ -63,7 +63,8 @@ def count_excuses(text: str) -> int:
         >>> count_excuses("text = '# type: ignore'\\n")
         0
     """
-    return sum(map(_in_comment, comments_in(text).values())) + _unchecked(text)
+    unchecked = sum(map(_is_unchecked, _seen_by_checker(parse(text))))
+    return sum(map(_in_comment, comments_in(text).values())) + unchecked
 
 
 def _in_comment(comment: str) -> int:
@@ -88,11 +89,6 @@ def comments_in(text: str) -> dict[int, str]:
     return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
 
 
-def _unchecked(text: str) -> int:
-    """Definitions with `@no_type_check`, and those with which every attribute exists."""
-    return sum(map(_is_unchecked, _seen_by_checker(parse(text))))
-
-
 def _seen_by_checker(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree, without what only a running program sees."""
     for node in ast.iter_child_nodes(tree):
@@ -103,6 +99,7 @@ def _seen_by_checker(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_unchecked(node: ast.AST) -> bool:
+    """A definition with `@no_type_check`, or one with which every attribute exists."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             bases = node.bases if isinstance(node, ast.ClassDef) else ()

@@ -323,7 +323,9 @@ def lead_imports(places: Any, here: str = "") -> Any:
         return None
     original, copy, roots = places
     # A worker of pytest-xdist gets the import path of the process that started it.
-    return _retrai_imports.lead(original, copy, here, roots if here else ())
+    imports = _retrai_imports.Imports(original, copy)
+    imports.lead_to_copy(here, roots if here else ())
+    return imports
 
 
 def hook_functions(manager: Any) -> Iterator[Tuple[str, Any]]:

@@ -23,7 +23,7 @@ ASKING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 """Variables of pytest's that may ask for a plugin, where the sandbox passes them on."""
 
 
-def left_out(
+def disabling_arguments(
     python: str, cwd: Path, arguments: Sequence[str], env: Mapping[str, str] | None = None
 ) -> list[str]:
     """Arguments that keep pytest from loading what nobody but retrai asked for; reads files.
@@ -35,7 +35,7 @@ def left_out(
         env: variables that pytest gets beside retrai's own.
 
     Example:
-        >>> left_out("/usr/bin/python3-of-another-environment", Path.cwd(), [])
+        >>> disabling_arguments("/usr/bin/python3-of-another-environment", Path.cwd(), [])
         []
     """
     if os.path.dirname(os.path.dirname(os.path.abspath(python))) != sys.prefix:
