@@ -142,16 +142,13 @@ class JsGoal(GoalBase[JsOptionsT]):
         cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
         answers = {case: compared(text) for case, text in run.failures.items()}
-        lines = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
+        places = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
+        lines = {case: line for case, line in places.items() if line}
         recording = await self._record(cwd, failed, result)
         signs = sorted(recording.signs)
         matches = await asyncio.to_thread(has_matchers, cwd) if failed else False
         before = BeforeRun(
-            failed=failed,
-            answers=answers,
-            lines={case: line for case, line in lines.items() if line},
-            signs=signs,
-            has_matchers=matches,
+            failed=failed, answers=answers, lines=lines, signs=signs, has_matchers=matches
         )
         await asyncio.to_thread(before.save, self.context.run_dir / BEFORE)
         return replace(result, calls=recording.calls)
@@ -335,16 +332,13 @@ class JsGoal(GoalBase[JsOptionsT]):
         if done.timed_out:
             return f"the tests were still running after {self.options.timeout_s:g} s"
         bad = any(outcome in ("failed", "error") for outcome in run.cases.values())
-        how = (
-            f"ended by signal {-done.exit_code}"
-            if done.exit_code < 0
-            else f"exit status {done.exit_code}"
-        )
+        status = done.exit_code
+        how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
         if run.problem:
             return f"{run.problem} ({how}): {_last_line(printed)}"
-        if done.exit_code != 0 and not bad:
+        if status != 0 and not bad:
             return f"no test failed, but the command did ({how}): {_last_line(printed)}"
-        if done.exit_code == 0 and bad:
+        if status == 0 and bad:
             return "a test failed, but the command ended with success"
         return ""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
 from .contradicted_values import contradicted, other_value
@@ -160,9 +161,7 @@ def _other_object(node: ast.expr) -> ast.expr | None:
     Near values alone: `Grid(1000003, 1000003)` would take all memory, and `Date(1002023, 1, 1)`
     fails for another reason.
     """
-    if not isinstance(node, ast.Call) or not _is_constructor(node):
-        return None
-    if last_name(node.func).startswith(_MATCHERS):
+    if not _is_constructor(node) or last_name(node).startswith(_MATCHERS):
         return None
     fields = _values_of(node)
     others = [_other_literal(value, far=False) for value in fields]
@@ -193,7 +192,7 @@ def _with_values(call: ast.Call, values: Sequence[ast.expr]) -> ast.Call:
     return ast.Call(call.func, list(values[:positional]), keywords)
 
 
-def _is_constructor(side: ast.expr) -> bool:
+def _is_constructor(side: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(side, ast.Call) and last_name(side.func)[:1].isupper()
 
 

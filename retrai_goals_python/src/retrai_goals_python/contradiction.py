@@ -36,11 +36,12 @@ if not _retrai_seen:
 if not _retrai_raised:
     raise AssertionError
 """
-_TRY = """
+_CALL = "_retrai_assertion()"
+_TRY = f"""
 try:
-    _retrai_assertion()
+    {_CALL}
 except BaseException:
-    {}
+    {{}}
 else:
     return
 """
@@ -233,10 +234,10 @@ class _Rewriter:
             expected = self._failed.expected if failed_here else ()
             noting = _with_notes(compared, changed, expected)
             self.takes_notes = self.takes_notes or noting is not None
-            return self._tried(noting or changed)
+            return self._in_try(noting or changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
             changed = contradict_expected_error(statement)
-            return [_without_returns(statement)] if changed is None else self._tried(changed)
+            return [_without_returns(statement)] if changed is None else self._in_try(changed)
         if isinstance(statement, ast.Try) and statement.handlers:
             return [_without_returns(statement)]
         outer = self._try
@@ -257,19 +258,16 @@ class _Rewriter:
         ends = statement.end_lineno or 0
         return _SUBTEST not in shown and statement.lineno < self._failed.line <= ends
 
-    def _tried(self, changed: ast.stmt) -> list[ast.stmt]:
+    def _in_try(self, changed: ast.stmt) -> list[ast.stmt]:
         self.changed = True
-        tried = ast.parse(self._try).body[0]
-        assert isinstance(tried, ast.Try)
         if not isinstance(changed, (ast.Assert, ast.Expr)) or _needs_its_function(changed):
-            tried.body = [changed]
-            return [tried]
-        # An assertion that fails leaves references behind in its function: `assert ref() is None`
-        # after it would find the object alive.
-        alone = ast.parse("def _retrai_assertion(): pass").body[0]
-        assert isinstance(alone, ast.FunctionDef)
-        alone.body = [changed]
-        return [alone, tried]
+            source = self._try.replace(_CALL, "pass")
+        else:
+            # An assertion that fails leaves references behind in its function: `assert ref() is
+            # None` after it would find the object alive.
+            source = f"def {_CALL}: pass{self._try}"
+        tree = ast.parse(source)
+        return replace_nodes(tree, lambda n: changed if isinstance(n, ast.Pass) else None).body
 
 
 def _with_notes(original: ast.stmt, changed: ast.stmt, expected: Sequence[str]) -> ast.stmt | None:

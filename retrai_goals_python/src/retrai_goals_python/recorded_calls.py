@@ -97,10 +97,9 @@ def _take_out_marks(tree: ast.Module) -> bool:
     """Take pytest out of a module of tests, if it uses no more of it than marks."""
     for node in ast.walk(tree):
         if isinstance(node, Definition):
-            marks = [one for one in node.decorator_list if ast.unparse(one).startswith(_MARK)]
-            node.decorator_list = [one for one in node.decorator_list if one not in marks]
-    imports = [one for one in tree.body if ast.unparse(one) == "import pytest"]
-    tree.body = [one for one in tree.body if one not in imports] or [ast.Pass()]
+            decorators = node.decorator_list
+            node.decorator_list = [d for d in decorators if not ast.unparse(d).startswith(_MARK)]
+    tree.body = [one for one in tree.body if ast.unparse(one) != "import pytest"] or [ast.Pass()]
     return not any(isinstance(one, ast.Name) and one.id == "pytest" for one in ast.walk(tree))
 
 
@@ -214,18 +213,14 @@ class BeforeRun(SavedModel):
 def _comparison(compared: Sequence[str], folder: Path, path: str) -> Sequence[str]:
     """The comparison that failed in a file of tests: `==` where a helper makes it, and none where
     its values are not plain."""
-    if not _are_plain(compared[:2]):
+    values = [literal(each) for each in compared[:2] if is_literal(each)]
+    # They equal nothing but themselves.
+    plain = (int, float, str, bytes, list, tuple, dict, set, type(None))
+    if len(values) != 2 or not all(isinstance(each, plain) for each in values):
         return ()
     name, file = compared[-1], folder / path
     is_helper = name.isidentifier() and name in comparing_helpers(folder, file, parse_file(file))
     return compared[:2] if is_helper else compared
-
-
-def _are_plain(values: Sequence[str]) -> bool:
-    """Whether they are two values that equal nothing but themselves."""
-    plain = (int, float, str, bytes, list, tuple, dict, set, type(None))
-    are_literals = len(values) == 2 and all(map(is_literal, values))
-    return are_literals and all(isinstance(literal(value), plain) for value in values)
 
 
 def patches(run: PytestRun) -> dict[str, tuple[str, int]]:

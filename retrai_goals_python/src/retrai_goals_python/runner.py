@@ -34,7 +34,6 @@ from .unrequested_plugins import disabling_arguments
 __all__ = ["FAILED", "Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
-INSIDE = (REPORTER, "_retrai_compared", "_retrai_explain", "_retrai_imports", "_retrai_patches")
 OUTPUT_BYTES = 200_000
 FAILED: Sequence[str] = ("*",)
 """For `run_pytest(record=...)`: all cases that do not pass."""
@@ -119,7 +118,7 @@ async def run_pytest(
 def _lay_out(folder: Path, settings: Mapping[str, object]) -> None:
     """The reporter in a folder of its own, for the path, and room for the report beside it."""
     (folder / "path").mkdir()
-    own = (Path(__file__).parent / "inside" / f"{name}.py" for name in INSIDE)
+    own = (Path(__file__).parent / "inside").glob("*.py")
     for source in (*own, *CALL_RECORDER_FILES):
         shutil.copyfile(source, folder / "path" / source.name)
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
