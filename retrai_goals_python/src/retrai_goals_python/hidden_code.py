@@ -97,13 +97,13 @@ class Probes:
             for node in ast.walk(self._tree)
             if isinstance(node, ast.stmt) and not ignores.isdisjoint(_own_lines(node))
         }
-        self._told: defaultdict[ast.stmt, list[ast.Expr]] = defaultdict(list)
+        self._type_probes: defaultdict[ast.stmt, list[ast.Expr]] = defaultdict(list)
         for number, error in (errors or {}).items():
-            self._tell(number, error)
+            self._probe_types(number, error)
         self._block(self._tree.body, None, ())
         self.probed = self._written()
-        for told in chain.from_iterable(self._told.values()):
-            told.value = ast.Constant(...)
+        for probe in chain.from_iterable(self._type_probes.values()):
+            probe.value = ast.Constant(...)
 
     def hidden(self, reached: Collection[int]) -> list[Place]:
         """What is not reached although that before it is, and has code of its own."""
@@ -144,8 +144,8 @@ class Probes:
     def _written(self) -> str:
         return "\n".join([*self._head, ast.unparse(self._tree)])
 
-    def _tell(self, number: int, error: Range) -> None:
-        """Have the types at an error told: of the smallest expression around it, and its parts."""
+    def _probe_types(self, number: int, error: Range) -> None:
+        """Probes for the types at an error: of the smallest expression around it, and its parts."""
         start, end = (
             (at.line, len("".join(self._lines[at.line : at.line + 1])[: at.character].encode()))
             for at in (error.start, error.end)
@@ -165,7 +165,7 @@ class Probes:
             return
         before = [statement for statement in statements if statement not in elifs][-1]
         parts = [inner, *ast.iter_child_nodes(inner)]
-        self._told[before] += [
+        self._type_probes[before] += [
             ast.Expr(_reveal(ast.Tuple([ast.Constant(number), ast.Constant(n), part], ast.Load())))
             for n, part in enumerate(parts)
             if isinstance(part, ast.expr)
@@ -184,7 +184,7 @@ class Probes:
                 conditions = _conditions(statement)
                 self._inside(statement, before, conditions)
                 exposing = conditions or _leaving_out(statement, body)
-            body += [*self._told.get(statement, ()), statement]
+            body += [*self._type_probes.get(statement, ()), statement]
 
     def _new(self, place: Place) -> int:
         number, self._next = self._next, self._next + 1

@@ -130,8 +130,8 @@ class _PlainFile:
         for each in (*map(parse_file, conftests), tree):
             for node in each.body:
                 if isinstance(node, Function) and _is_fixture(node):
-                    asked = {argument.arg for argument in node.args.args}
-                    plain = asked <= fixtures and not _sets_state(node) and not _enters(node)
+                    parameters = {argument.arg for argument in node.args.args}
+                    plain = parameters <= fixtures and not _sets_state(node) and not _enters(node)
                     (fixtures.add if plain else fixtures.discard)(node.name)
         return cls(frozenset(_plain_tests(tree)), frozenset(fixtures))
 

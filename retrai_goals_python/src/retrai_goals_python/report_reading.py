@@ -186,8 +186,8 @@ def _bad_finish(session: Session, finish: Finish, done: Completed, damaged: int)
 def _signal(done: Completed) -> str:
     """Which signal ended the process, and what the sandbox said of it: its note comes last."""
     note = _last_line(done.stderr)
-    told = f" {note}" if note.startswith("[") and note.endswith("]") else ""
-    return f"was ended by signal {-done.exit_code}{told}"
+    shown = f" {note}" if note.startswith("[") and note.endswith("]") else ""
+    return f"was ended by signal {-done.exit_code}{shown}"
 
 
 def _during(session: Session) -> str:
