@@ -54,8 +54,8 @@ class Exposed:
     Attributes:
         text: of the file.
         ranges: where the places begin and end in it.
-        origins: by line of `text`, from 0, the line of the original file, from 1; 0 for what a
-            comment excused there.
+        origins: by line of `text`, from 0, the line of the original file, from 1. What a comment
+            excused there has none.
     """
 
     text: str
@@ -139,7 +139,7 @@ class Probes:
             for place in places
             if place.first in now and place.last in now
         ]
-        return Exposed(text, ranges, origins)
+        return Exposed(text, ranges, {line: origin for line, origin in origins.items() if origin})
 
     def _written(self) -> str:
         return "\n".join([*self._head, ast.unparse(self._tree)])
