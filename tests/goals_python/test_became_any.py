@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import RunContext
-from retrai_goals_python.became_any import became_any
+from retrai_goals_python.pyright_audit import became_any
 from retrai_goals_python.pyright_goal import PyrightGoal
 
 HEAD = "import typing\nfrom typing import Any, Optional, cast\n\n"

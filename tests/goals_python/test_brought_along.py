@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.brought_along import left_out
+from retrai_goals_python.unrequested_plugins import disabling_arguments
 
 TEST = "def test_one():\n    pass\n"
 OUT = ["-p", "no:langsmith_plugin"]
@@ -15,7 +15,7 @@ OUT = ["-p", "no:langsmith_plugin"]
 
 def test_what_the_project_does_not_mention_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text(TEST)
-    assert left_out(sys.executable, tmp_path, ["-q"]) == OUT
+    assert disabling_arguments(sys.executable, tmp_path, ["-q"]) == OUT
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_a_project_that_uses_it_keeps_it(tmp_path: Path, name: str, text: str) -
     project.mkdir()
     (project / name).parent.mkdir(parents=True, exist_ok=True)
     (project / name).write_text(text)
-    assert left_out(sys.executable, project, []) == []
+    assert disabling_arguments(sys.executable, project, []) == []
 
 
 def test_an_argument_that_names_it_decides(tmp_path: Path) -> None:
-    assert left_out(sys.executable, tmp_path, ["-p", "no:langsmith_plugin"]) == []
+    assert disabling_arguments(sys.executable, tmp_path, ["-p", "no:langsmith_plugin"]) == []
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_an_argument_that_names_it_decides(tmp_path: Path) -> None:
 def test_a_variable_of_pytests_that_asks_for_it_decides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    assert left_out(sys.executable, tmp_path, [], {name: value}) == []
-    assert left_out(sys.executable, tmp_path, [], {"OTHER": value}) == OUT
+    assert disabling_arguments(sys.executable, tmp_path, [], {name: value}) == []
+    assert disabling_arguments(sys.executable, tmp_path, [], {"OTHER": value}) == OUT
     # The sandbox may pass on retrai's own.
     monkeypatch.setenv(name, value)
-    assert left_out(sys.executable, tmp_path, []) == []
-    assert left_out(sys.executable, tmp_path, [], {name: "-q"}) == OUT
+    assert disabling_arguments(sys.executable, tmp_path, []) == []
+    assert disabling_arguments(sys.executable, tmp_path, [], {name: "-q"}) == OUT
 
 
 async def test_pytest_gets_what_a_variable_asks_for(run, make_project) -> None:
@@ -64,7 +64,7 @@ async def test_pytest_gets_what_a_variable_asks_for(run, make_project) -> None:
 
 
 def test_in_another_environment_nothing_is_left_out(tmp_path: Path) -> None:
-    assert left_out(str(tmp_path / "bin" / "python"), tmp_path, []) == []
+    assert disabling_arguments(str(tmp_path / "bin" / "python"), tmp_path, []) == []
 
 
 ASKS = """

@@ -11,8 +11,7 @@ import pytest
 from retrai_goals_python.false_type_guards import guards_in
 from retrai_goals_python.hidden_code import Probes
 from retrai_goals_python.lost_types import standing, without_types
-from retrai_goals_python.pyright_command import find_pyright
-from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions
+from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions, find_pyright
 from retrai_goals_python.pyright_output import Position, Range
 
 WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"

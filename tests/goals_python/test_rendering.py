@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from retrai_goal_support import shorten
 from retrai_goals_python.case_outcomes import read_session
-from retrai_goals_python.pytest_run import Failure, PytestRun
-from retrai_goals_python.rendering import render_failures
+from retrai_goals_python.pytest_run import Failure, PytestRun, render_failures
 from retrai_goals_python.report_lines import read_lines
 
 

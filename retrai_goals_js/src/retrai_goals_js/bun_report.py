@@ -34,22 +34,17 @@ def read_bun_report(data: bytes, printed: str, folder: Path) -> SuiteRun:
     """
     run = SuiteRun()
     texts, broken = _printed_failures(readable(printed, folder))
-    if not data or len(data) > MAX_BYTES:
-        run.problem = "bun left no report"
-        if not broken:
-            return run
-    else:
+    if data:
         try:
             root = ET.fromstring(data)
         except ET.ParseError:
-            run.problem = "bun's report cannot be read"
-            return run
+            return SuiteRun(problem="bun's report cannot be read")
         for name, outcome, said in _cases(root, "", ()):
             run.add(name, outcome, texts.get(name.replace(" > ", "::"), "") or said)
+    elif not broken:  # else nothing could be loaded, so there was nothing to report
+        run.problem = "bun left no report"
     for file in dict.fromkeys(broken):
         run.add(file, "error", "it could not be loaded")
-    if run.problem and broken and set(run.cases) == set(broken):
-        run.problem = ""  # nothing could be loaded, so there was nothing to report
     return run
 
 

@@ -12,17 +12,16 @@ from pydantic import Field
 from retrai_core import Completed, Detection, Marker
 from retrai_goal_support import ShellWords, bytes_of
 
-from .bun_report import read_bun_report
-from .js_goal import JsGoal
+from .bun_report import MAX_BYTES, read_bun_report
+from .js_goal import JsGoal, JsOptions
 from .node_programs import HOW_TO_INSTALL_BUN, find_bun
-from .place import PlaceOptions
-from .suite_run import MAX_BYTES, SuiteRun
+from .suite_run import SuiteRun
 
 PRIORITY = 60
 LOCK_FILES = ("bun.lock", "bun.lockb")
 
 
-class BunTestOptions(PlaceOptions):
+class BunTestOptions(JsOptions):
     """Options of the goal `bun-test`."""
 
     targets: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
@@ -73,14 +72,11 @@ class BunTestGoal(JsGoal[BunTestOptions]):
         if bun is None:
             return SuiteRun(), f"bun is not installed; {HOW_TO_INSTALL_BUN}"
         report = reports / "report.xml"
-        done = await self.start(
-            [bun, "test", "--reporter=junit", f"--reporter-outfile={report}", *self.command()[2:]],
-            folder,
-            # What bun has compiled before is not taken from where a command could have put it.
-            {"BUN_RUNTIME_TRANSPILER_CACHE_PATH": "0"},
-            [reports],
-            self.options.timeout_s,
-        )
+        reporter = ["--reporter=junit", f"--reporter-outfile={report}"]
+        command = [bun, "test", *reporter, *self.command()[2:]]
+        # What bun has compiled before is not taken from where a command could have put it.
+        env = {"BUN_RUNTIME_TRANSPILER_CACHE_PATH": "0"}
+        done = await self.start(command, folder, env, [reports], self.options.timeout_s)
         data = await asyncio.to_thread(bytes_of, report, MAX_BYTES)
         printed = f"{done.stdout}\n{done.stderr}"
         return await asyncio.to_thread(read_bun_report, data, printed, folder), done

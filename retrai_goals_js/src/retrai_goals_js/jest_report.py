@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,7 +12,7 @@ from retrai_core import CaseOutcome
 
 from .suite_run import SuiteRun, readable, relative
 
-_OUTCOMES: Mapping[str, CaseOutcome] = {
+OUTCOMES: Mapping[str, CaseOutcome] = {
     "passed": "passed",
     "failed": "failed",
     "pending": "skipped",
@@ -26,9 +26,7 @@ _OUTCOMES: Mapping[str, CaseOutcome] = {
 class ReportPart(BaseModel):
     """A part of a report that JavaScript wrote."""
 
-    model_config = ConfigDict(
-        extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True
-    )
+    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel)
 
 
 class Assertion(ReportPart):
@@ -50,11 +48,10 @@ class FileResult(ReportPart):
 
 
 class JestReport(ReportPart):
-    """What `--json --outputFile` writes; `problem` is only known to our reporters."""
+    """What `--json --outputFile` writes."""
 
     success: bool
     was_interrupted: bool = False
-    problem: str = ""
     test_results: list[FileResult]
 
 
@@ -71,23 +68,28 @@ def read_jest_report(data: bytes, folder: Path) -> SuiteRun:
         report = JestReport.model_validate_json(data)
     except ValidationError:
         return SuiteRun(problem="the runner's report cannot be read")
-    return suite_run(report, folder)
-
-
-def suite_run(report: JestReport, folder: Path) -> SuiteRun:
-    """Every case of a report; `folder` is where the runner ran."""
     run = SuiteRun()
     for file in sorted(report.test_results, key=lambda file: file.name):
-        place = relative(file.name, folder) if file.name else ""
         for test in file.assertion_results:
-            name = "::".join(filter(None, [place, *test.ancestor_titles, test.title]))
             text = "\n\n".join(readable(said, folder) for said in test.failure_messages or ())
-            run.add(name, _OUTCOMES.get(test.status, "error"), text)
+            titles = [*test.ancestor_titles, test.title]
+            run.add(case_id(file.name, titles, folder), OUTCOMES.get(test.status, "error"), text)
         if not file.assertion_results and file.status != "passed":
-            run.add(place, "error", readable(file.message, folder) or "it could not be loaded")
-    run.problem = report.problem
+            text = readable(file.message, folder) or "it could not be loaded"
+            run.add(case_id(file.name, (), folder), "error", text)
     if report.was_interrupted:
         run.problem = "the runner was interrupted"
     elif not report.success and not run.failures and "failed" not in run.cases.values():
         run.problem = "the runner says that it failed, though no test did"
     return run
+
+
+def case_id(file: str, titles: Sequence[str], folder: Path) -> str:
+    """The id of a test.
+
+    Args:
+        file: its absolute path; empty where it is not known.
+        titles: of the suites around it, and its own.
+        folder: where the runner ran.
+    """
+    return "::".join(filter(None, [relative(file, folder) if file else "", *titles]))

@@ -33,12 +33,7 @@ TRICKS = (
         _ASKS,
         sign="unproven",
     ),
-    Trick.reaching(
-        r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]",
-        _ASKS,
-        lines=4,
-        sign="unproven",
-    ),
+    Trick.reaching(r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]", _ASKS, lines=4, sign="unproven"),
     Trick.reaching(
         r"\bvm\.(?:run\w+|Script|compileFunction)\b|\brunIn(?:This|New)?Context\b|\._compile\("
         r"|\bimport\(\s*[\"'`]data:"
@@ -110,7 +105,7 @@ TRICKS = (
     Trick(re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b"), "ends the process"),
     LOOKS_FOR_RETRAI,
 )
-_SOURCE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
+_SOURCE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$|(?:^|/)package\.json$")
 _NO_SOURCE = re.compile(
     rf"\.(?:{_PROSE}|html?|s?css|less|svg|xml|snap|map|lock|toml|sh|bash|py|rb|go|rs|java|c|h|cpp)$"
     r"|(?:^|/)(?:\.[^/]*|[A-Z][A-Z_]*|Makefile|Dockerfile)$"
@@ -119,7 +114,6 @@ _NO_SOURCE = re.compile(
 _LOADED_FIRST = re.compile(r"(.*(?<!\.d))\.(?:js|jsx|ts|tsx)")
 """What `require("./name")` takes before a folder of that name."""
 _INDEX = re.compile(r"index\.(?:js|jsx|ts|tsx|json|node)")
-_MANIFEST = re.compile(r"(?:^|/)package\.json$")
 _TEST_PATH = re.compile(
     r"(?:^|/)(?:tests?|spec|__tests__|__mocks__|e2e|cypress)/|\.(?:test|spec|stories)\."
     r"|(?:^|/)(?:jest|vite|vitest|playwright|cypress|karma|babel|eslint|rollup|webpack)\.config\."
@@ -155,7 +149,5 @@ def is_test(path: str) -> bool:
 
 
 def _is_source(path: str) -> bool:
-    if is_test(path):
-        return False
-    known = _SOURCE.search(path) or _MANIFEST.search(path)
-    return bool(known) or not _NO_SOURCE.search(path)
+    is_known = _SOURCE.search(path) or not _NO_SOURCE.search(path)
+    return bool(is_known) and not is_test(path)

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from pydantic import Field
+
 from retrai_core import (
     CaseOutcome,
     Completed,
@@ -24,6 +26,7 @@ from retrai_core import (
     ToolError,
 )
 from retrai_goal_support import (
+    FolderOptions,
     contradict_suite,
     fresh_folder,
     globs_below,
@@ -35,15 +38,10 @@ from retrai_goal_support import (
 
 from .js_audit import audit_js
 from .js_contradiction import FORMS, compared, failed_line
-from .js_guarding import (
-    STEERING,
-    installed_fingerprint,
-    protected_globs,
-)
+from .js_guarding import PROTECTED, STEERING, installed_fingerprint
 from .new_test_files import loaded_by_none
 from .node_programs import program_folders, user_configuration
 from .package_json import TestScript
-from .place import PlaceOptions
 from .recorded_calls import (
     BEFORE,
     MATCHER,
@@ -78,11 +76,18 @@ for.
 """
 
 
-PlaceT = TypeVar("PlaceT", bound=PlaceOptions)
+class JsOptions(FolderOptions):
+    """Where a check runs, and how long it may take."""
+
+    timeout_s: float = Field(default=300.0, gt=0, json_schema_extra={"loosens": False})
+    """Maximum wall-clock seconds for one run of the whole suite."""
+
+
+JsOptionsT = TypeVar("JsOptionsT", bound=JsOptions)
 """The options of a goal that builds on `JsGoal`."""
 
 
-class JsGoal(GoalBase[PlaceT]):
+class JsGoal(GoalBase[JsOptionsT]):
     """A goal that a JavaScript test runner decides."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
@@ -96,7 +101,7 @@ class JsGoal(GoalBase[PlaceT]):
     one_test: ClassVar[str]
     """How to run a part of the tests, for the model."""
 
-    def __init__(self, options: PlaceT, context: RunContext) -> None:
+    def __init__(self, options: JsOptionsT, context: RunContext) -> None:
         super().__init__(options, context)
         self._versions: dict[str, str] = {}
         self._signs: Mapping[str, bool] = {}
@@ -137,16 +142,13 @@ class JsGoal(GoalBase[PlaceT]):
         cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
         answers = {case: compared(text) for case, text in run.failures.items()}
-        lines = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
+        places = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
+        lines = {case: line for case, line in places.items() if line}
         recording = await self._record(cwd, failed, result)
         signs = sorted(recording.signs)
         matches = await asyncio.to_thread(has_matchers, cwd) if failed else False
         before = BeforeRun(
-            failed=failed,
-            answers=answers,
-            lines={case: line for case, line in lines.items() if line},
-            signs=signs,
-            has_matchers=matches,
+            failed=failed, answers=answers, lines=lines, signs=signs, has_matchers=matches
         )
         await asyncio.to_thread(before.save, self.context.run_dir / BEFORE)
         return replace(result, calls=recording.calls)
@@ -229,7 +231,7 @@ class JsGoal(GoalBase[PlaceT]):
             return (await self._run_once(cwd))[0]
 
     def protected(self, project: Path) -> Sequence[str]:
-        return globs_below(self.options.path, protected_globs())
+        return globs_below(self.options.path, PROTECTED)
 
     def steering(self, project: Path) -> Sequence[str]:
         return globs_below(self.options.path, STEERING)
@@ -332,16 +334,13 @@ class JsGoal(GoalBase[PlaceT]):
         if done.timed_out:
             return f"the tests were still running after {self.options.timeout_s:g} s"
         bad = any(outcome in ("failed", "error") for outcome in run.cases.values())
-        how = (
-            f"ended by signal {-done.exit_code}"
-            if done.exit_code < 0
-            else f"exit status {done.exit_code}"
-        )
+        status = done.exit_code
+        how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
         if run.problem:
             return f"{run.problem} ({how}): {_last_line(printed)}"
-        if done.exit_code != 0 and not bad:
+        if status != 0 and not bad:
             return f"no test failed, but the command did ({how}): {_last_line(printed)}"
-        if done.exit_code == 0 and bad:
+        if status == 0 and bad:
             return "a test failed, but the command ended with success"
         return ""
 

@@ -14,7 +14,6 @@ TESTS = [
     "*_test.*s",
     "test-*.*js",
     "__tests__/",
-    "__mocks__/",
     "__snapshots__/",
     "*.snap",
     "/test/",
@@ -37,7 +36,6 @@ CONFIGURATION = [
     "bun.lockb",
     "tsconfig*.json",
     "jsconfig.json",
-    "setupTests.*",
 ]
 STEERING = [
     "jest.config.*",
@@ -77,9 +75,8 @@ STEERING = [
 ]
 
 
-def protected_globs() -> list[str]:
-    """Gitignore globs of tests, snapshots, a runner's configuration, lock files, package.json."""
-    return list(dict.fromkeys([*TESTS, *CONFIGURATION, *STEERING]))
+PROTECTED = list(dict.fromkeys([*TESTS, *CONFIGURATION, *STEERING]))
+"""Gitignore globs of tests, snapshots, a runner's configuration, lock files, package.json."""
 
 
 def installed_fingerprint(*folders: Path) -> str:

@@ -20,12 +20,10 @@ def find_bun() -> str | None:
     return str(usual) if os.access(usual, os.X_OK) else None
 
 
-def program_folders(*programs: str | None) -> list[Path]:
+def program_folders(*programs: str) -> list[Path]:
     """What must be readable: where each program really lies, with the installation around it."""
     found: list[Path] = []
     for program in programs:
-        if program is None:
-            continue
         for path in (Path(program), Path(program).resolve()):
             # `.../bin/node` has its npm in `.../lib`; a system's own folders are readable anyhow.
             root = path.parent.parent if path.parent.name == "bin" else path.parent

@@ -1,14 +1,14 @@
-"""Puts what our reporter for node wrote down into the form of jest's report."""
+"""Reads what our reporter for node wrote down."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from pathlib import PurePath
+from pathlib import Path
 from typing import Literal
 
 from retrai_goal_support import json_lines
 
-from .jest_report import Assertion, FileResult, JestReport, ReportPart
+from .jest_report import OUTCOMES, ReportPart, case_id
+from .suite_run import SuiteRun, readable
 
 
 class _Event(ReportPart):
@@ -27,44 +27,45 @@ class _Event(ReportPart):
     text: str = ""
 
 
-def read_node_events(data: bytes) -> JestReport:
-    """The report, as far as it goes.
+def read_node_report(data: bytes, folder: Path) -> SuiteRun:
+    """Every case of the report, as far as it goes.
 
     Args:
         data: what the reporter wrote, a JSON object a line.
+        folder: where the runner ran.
     """
     events = list(json_lines(data.splitlines(), _Event))
     ended = [event for event in events if event.kind == "ended"]
     have_tests = {event.file for event in ended if not event.is_file}
     is_whole = any(event.kind == "plan" for event in events)
     problem = "" if is_whole else "node's test runner left no whole report"
-    files: defaultdict[str, list[Assertion]] = defaultdict(list)
+    cases: list[tuple[str, list[str], str, str]] = []
     above: list[str] = []
     # The event of a test comes before that of the test or suite around it.
     for event in reversed(ended):
         above[event.nesting :] = [event.name]
         has_tests = event.file in have_tests
-        title, titles, status, text = event.name, above[:-1], event.status, event.text
+        titles, status, text = [*above], event.status, event.text
         if not event.is_file:
             # A suite is a case only where it failed by itself.
             is_case = not event.is_suite or not (event.is_passed or event.is_of_inner)
         elif event.is_passed:
             # It could not be loaded, or is a plain script.
             is_case = not has_tests and not event.declares_tests
-            title, titles, status = "", [], "passed"
+            titles, status = [], "passed"
             if not has_tests and event.declares_tests:
-                name = PurePath(event.file).name
+                name = Path(event.file).name
                 problem = problem or f"{name} ended without running a test (look for process.exit)"
         else:
             is_case = not has_tests or not event.is_of_inner
-            title, titles, status = "", [], "error"
+            titles, status = [], "error"
             printed = [e.text for e in events if e.kind == "printed" and e.file == event.file]
             text = "\n".join([text, "".join(printed)])
         if is_case:
-            files[event.file].append(
-                Assertion(
-                    ancestor_titles=titles, title=title, status=status, failure_messages=[text]
-                )
-            )
-    results = [FileResult(name=name, assertion_results=each[::-1]) for name, each in files.items()]
-    return JestReport(success=True, problem=problem, test_results=results)
+            cases.append((event.file, titles, status, text))
+    run = SuiteRun(problem=problem)
+    cases.reverse()
+    for file, titles, status, text in sorted(cases, key=lambda case: case[0]):
+        case = case_id(file, titles, folder)
+        run.add(case, OUTCOMES.get(status, "error"), readable(text, folder))
+    return run

@@ -13,10 +13,10 @@ from pydantic import Field
 from retrai_core import Completed, Detection, Marker
 from retrai_goal_support import ShellWords, bytes_of
 
-from .jest_report import read_jest_report, suite_run
-from .js_goal import JsGoal
+from .jest_report import read_jest_report
+from .js_goal import JsGoal, JsOptions
 from .node_programs import HOW_TO_INSTALL_NODE
-from .node_report import read_node_events
+from .node_report import read_node_report
 from .package_json import (
     Runner,
     TestScript,
@@ -24,7 +24,6 @@ from .package_json import (
     read_package,
     runner_among_dependencies,
 )
-from .place import PlaceOptions
 from .suite_run import MAX_BYTES, SuiteRun
 
 PRIORITY = 70
@@ -41,7 +40,7 @@ _ARGUMENTS: Mapping[Runner, Sequence[str]] = {
 }
 
 
-class NpmTestOptions(PlaceOptions):
+class NpmTestOptions(JsOptions):
     """Options of the goal `npm-test`."""
 
     script: str = Field(
@@ -94,9 +93,9 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         folder = self.context.project / self.options.path
         if problem := await super().ready():
             return problem
-        if self.program() is None or shutil.which("npm") is None:
-            missing = "node" if self.program() is None else "npm"
-            return f"{missing} is not installed; {HOW_TO_INSTALL_NODE}"
+        for program in ("node", "npm"):
+            if shutil.which(program) is None:
+                return f"{program} is not installed; {HOW_TO_INSTALL_NODE}"
         script = await asyncio.to_thread(self._script, folder)
         if isinstance(script, str):
             return script
@@ -130,18 +129,12 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
             env["NODE_OPTIONS"] = f"--test-reporter={reporter} --test-reporter-destination={report}"
         given = [*arguments, *self.options.args]
         command = [shutil.which("npm") or "npm", "run", script.script]
-        done = await self.start(
-            [*command, "--", *given] if given else command,
-            folder,
-            env,
-            [reports, caches],
-            self.options.timeout_s,
-        )
+        command += ["--", *given] if given else []
+        writable = [reports, caches]
+        done = await self.start(command, folder, env, writable, self.options.timeout_s)
         data = await asyncio.to_thread(bytes_of, report, MAX_BYTES)
-        if script.runner == "node":
-            events = await asyncio.to_thread(read_node_events, data)
-            return await asyncio.to_thread(suite_run, events, folder), done
-        return await asyncio.to_thread(read_jest_report, data, folder), done
+        read = read_node_report if script.runner == "node" else read_jest_report
+        return await asyncio.to_thread(read, data, folder), done
 
     def script(self, folder: Path) -> TestScript | None:
         script = self._script(folder)
@@ -149,9 +142,9 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
 
     def _script(self, folder: Path) -> TestScript | str:
         package = read_package(folder)
-        return (
-            package if isinstance(package, str) else find_test_script(package, self.options.script)
-        )
+        if isinstance(package, str):
+            return package
+        return find_test_script(package, self.options.script)
 
 
 def _is_installed(script: TestScript, folder: Path) -> bool:

@@ -7,17 +7,7 @@ from dataclasses import dataclass, field
 
 from retrai_core import CaseOutcome
 
-from .report_lines import (
-    Begin,
-    Calls,
-    Collected,
-    Ended,
-    Explanation,
-    Finish,
-    Line,
-    Phase,
-    Start,
-)
+from .report_lines import Begin, Calls, Collected, Ended, Explanation, Finish, Line, Phase, Start
 
 MAX_SUBTESTS = 5
 _RERUN_PLUGINS = {"pytest-rerunfailures", "pytest-retry", "flaky"}

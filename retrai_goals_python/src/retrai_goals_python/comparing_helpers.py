@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .diff_audit import is_test
-from .python_source import last_name, parse_file
+from .python_source import last_name, parse_file, replace_nodes
 
 Helpers = Mapping[str, tuple[Sequence[str], str]]
 """The parameters of each, and the comparison that it gives back."""
@@ -52,8 +52,7 @@ def with_comparison(statement: ast.stmt, helpers: Helpers) -> ast.stmt:
             pass
         case ast.Expr(
             value=ast.Call(
-                func=asserting,
-                args=[ast.Call(func=ast.Name(id=name), args=given, keywords=[])],
+                func=asserting, args=[ast.Call(func=ast.Name(id=name), args=given, keywords=[])]
             )
         ) if last_name(asserting) == "assertTrue":
             pass
@@ -63,18 +62,11 @@ def with_comparison(statement: ast.stmt, helpers: Helpers) -> ast.stmt:
     is_plain = not any(isinstance(each, ast.Starred) for each in given)
     if not comparison or not is_plain or len(given) != len(parameters):
         return statement
-    arguments = _Arguments(dict(zip(parameters, given, strict=True)))
-    return ast.Assert(arguments.visit(ast.parse(comparison, mode="eval").body))
-
-
-class _Arguments(ast.NodeTransformer):
-    """Puts arguments in the place of parameters."""
-
-    def __init__(self, given: Mapping[str, ast.expr]) -> None:
-        self._given = given
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._given.get(node.id, node)
+    arguments = dict(zip(parameters, given, strict=True))
+    compared = ast.parse(comparison, mode="eval").body
+    return ast.Assert(
+        replace_nodes(compared, lambda n: arguments.get(n.id) if isinstance(n, ast.Name) else None)
+    )
 
 
 def _comparing(tree: ast.Module) -> Iterator[tuple[str, tuple[Sequence[str], str]]]:

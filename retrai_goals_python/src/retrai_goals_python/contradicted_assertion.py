@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
 from .contradicted_values import contradicted, other_value
@@ -71,11 +72,11 @@ def contradict_assertion(
     if isinstance(statement, ast.Assert):
         return ast.Assert(_contradict_test(statement.test, unequal, far=far), statement.msg)
     match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=asked, attr=name)) as call):
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=name)) as call):
             pass
         case _:
             return None
-    if not _is_self(asked):
+    if not _is_self(owner):
         other = _other_arguments(call, unequal, far=far) if name in _CALLED_WITH else None
         return other and ast.Expr(other)
     if name in _EQUAL and len(call.args) >= 2:
@@ -87,7 +88,7 @@ def contradict_assertion(
     opposite = _OPPOSITE.get(name)
     if opposite is None:
         return None
-    func = ast.Attribute(asked, opposite, ast.Load())
+    func = ast.Attribute(owner, opposite, ast.Load())
     return ast.Expr(ast.Call(func, call.args, call.keywords))
 
 
@@ -138,9 +139,9 @@ def _contradict_pair(
         # Both are evaluated still; a matcher may equal everything that looks alike.
         picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
         return left, picked
-    asked = [any(isinstance(node, ast.Call) for node in ast.walk(one)) for one in (left, right)]
-    inner = any(asked) and not far
-    if asked == [False, True]:
+    calls = [any(isinstance(node, ast.Call) for node in ast.walk(one)) for one in (left, right)]
+    inner = any(calls) and not far
+    if calls == [False, True]:
         return contradicted(left, unequal, far=far, inner=inner), right
     return left, contradicted(right, unequal, far=far, inner=inner)
 
@@ -160,9 +161,7 @@ def _other_object(node: ast.expr) -> ast.expr | None:
     Near values alone: `Grid(1000003, 1000003)` would take all memory, and `Date(1002023, 1, 1)`
     fails for another reason.
     """
-    if not isinstance(node, ast.Call) or not _is_constructor(node):
-        return None
-    if last_name(node.func).startswith(_MATCHERS):
+    if not _is_constructor(node) or last_name(node).startswith(_MATCHERS):
         return None
     fields = _values_of(node)
     others = [_other_literal(value, far=False) for value in fields]
@@ -193,7 +192,7 @@ def _with_values(call: ast.Call, values: Sequence[ast.expr]) -> ast.Call:
     return ast.Call(call.func, list(values[:positional]), keywords)
 
 
-def _is_constructor(side: ast.expr) -> bool:
+def _is_constructor(side: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(side, ast.Call) and last_name(side.func)[:1].isupper()
 
 

@@ -17,15 +17,13 @@ from types import MappingProxyType
 from .comparing_helpers import Helpers, comparing_helpers, with_comparison
 from .contradicted_assertion import Unequal, contradict_assertion, contradict_expected_error
 from .contradicted_values import definitions, noting_expected
-from .python_source import parse, read_bytes
+from .python_source import Definition, Function, parse, read_bytes, replace_nodes
 
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""
 
 _Change = tuple[slice, str]
 """Lines of a file, counted from 0, and what takes their place."""
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Where an assertion may be meant to fail, or its failure to be caught.
 _EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
 _SUBTEST = "subtest"
@@ -38,11 +36,12 @@ if not _retrai_seen:
 if not _retrai_raised:
     raise AssertionError
 """
-_TRY = """
+_CALL = "_retrai_assertion()"
+_TRY = f"""
 try:
-    _retrai_assertion()
+    {_CALL}
 except BaseException:
-    {}
+    {{}}
 else:
     return
 """
@@ -151,7 +150,7 @@ def _changed_assertion(
 def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
     """Statements that stand directly in a function, before anything could end it early."""
     for function in ast.walk(tree):
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(function, Function):
             for statement in function.body:
                 yield statement
                 if any(isinstance(part, (ast.Return, ast.Try)) for part in ast.walk(statement)):
@@ -181,13 +180,13 @@ def _changed_functions(
             yield function, (place, textwrap.indent(text, before.decode()))
 
 
-def _is_nested(function: _Function, line: int) -> bool:
+def _is_nested(function: Function, line: int) -> bool:
     """Whether a line of a function stands in another function within it."""
-    inner = [one for one in ast.walk(function) if isinstance(one, _NAMED) and one is not function]
+    inner = [n for n in ast.walk(function) if isinstance(n, Definition) and n is not function]
     return any(one.lineno <= line <= (one.end_lineno or 0) for one in inner)
 
 
-def _contradicted_function(function: _Function, rewriter: _Rewriter) -> str:
+def _contradicted_function(function: Function, rewriter: _Rewriter) -> str:
     """The function without its decorators, changed; empty where nothing in it can be."""
     if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function)):
         return ""
@@ -223,10 +222,10 @@ class _Rewriter:
 
     def rewrite(self, statement: ast.stmt) -> list[ast.stmt]:
         """What stands for one statement of the test."""
-        if isinstance(statement, _NAMED):
+        if isinstance(statement, Definition):
             return [statement]
         if isinstance(statement, ast.Return):
-            return ast.parse("raise AssertionError").body
+            return [_end_early()]
         failed_here = statement.lineno <= self._failed.line <= (statement.end_lineno or 0)
         unequal = self._failed.unequal if failed_here else ()
         compared = with_comparison(statement, self._helpers)
@@ -235,12 +234,12 @@ class _Rewriter:
             expected = self._failed.expected if failed_here else ()
             noting = _with_notes(compared, changed, expected)
             self.takes_notes = self.takes_notes or noting is not None
-            return self._tried(noting or changed)
+            return self._in_try(noting or changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
             changed = contradict_expected_error(statement)
-            return [_NoReturns().visit(statement)] if changed is None else self._tried(changed)
+            return [_without_returns(statement)] if changed is None else self._in_try(changed)
         if isinstance(statement, ast.Try) and statement.handlers:
-            return [_NoReturns().visit(statement)]
+            return [_without_returns(statement)]
         outer = self._try
         if isinstance(statement, (ast.With, ast.AsyncWith)) and self._let_through(statement):
             self._try = _RAISE
@@ -259,31 +258,16 @@ class _Rewriter:
         ends = statement.end_lineno or 0
         return _SUBTEST not in shown and statement.lineno < self._failed.line <= ends
 
-    def _tried(self, changed: ast.stmt) -> list[ast.stmt]:
+    def _in_try(self, changed: ast.stmt) -> list[ast.stmt]:
         self.changed = True
-        tried = ast.parse(self._try).body[0]
-        assert isinstance(tried, ast.Try)
         if not isinstance(changed, (ast.Assert, ast.Expr)) or _needs_its_function(changed):
-            tried.body = [changed]
-            return [tried]
-        # An assertion that fails leaves references behind in its function: `assert ref() is None`
-        # after it would find the object alive.
-        alone = ast.parse("def _retrai_assertion(): pass").body[0]
-        assert isinstance(alone, ast.FunctionDef)
-        alone.body = [changed]
-        return [alone, tried]
-
-
-class _AddNotes(ast.NodeTransformer):
-    """Has the values of some expressions noted where they are expected."""
-
-    def __init__(self, noted: Sequence[ast.expr], expected: Sequence[str]) -> None:
-        self._noted, self._expected = noted, expected
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.expr) and node in self._noted:
-            return noting_expected(node, self._expected, _SEEN)
-        return super().visit(node)
+            source = self._try.replace(_CALL, "pass")
+        else:
+            # An assertion that fails leaves references behind in its function: `assert ref() is
+            # None` after it would find the object alive.
+            source = f"def {_CALL}: pass{self._try}"
+        tree = ast.parse(source)
+        return replace_nodes(tree, lambda n: changed if isinstance(n, ast.Pass) else None).body
 
 
 def _with_notes(original: ast.stmt, changed: ast.stmt, expected: Sequence[str]) -> ast.stmt | None:
@@ -300,14 +284,11 @@ def _with_notes(original: ast.stmt, changed: ast.stmt, expected: Sequence[str]) 
             pass
         case _:
             return None
-    evaluated = list(ast.walk(changed))
-    if not expected or isinstance(left, ast.Starred) or isinstance(right, ast.Starred):
+    evaluated = [each for each in ast.walk(changed) if not isinstance(each, ast.Starred)]
+    if not expected or left not in evaluated or right not in evaluated:
         return None
-    if left not in evaluated or right not in evaluated:
-        return None
-    noting = _AddNotes([left, right], expected).visit(changed)
-    assert isinstance(noting, ast.stmt)
-    return noting
+    notes = {side: noting_expected(side, expected, _SEEN) for side in (left, right)}
+    return replace_nodes(changed, lambda n: notes.get(n) if isinstance(n, ast.expr) else None)
 
 
 def _needs_its_function(statement: ast.stmt) -> bool:
@@ -324,25 +305,27 @@ def _expects_failure(statement: ast.With | ast.AsyncWith) -> bool:
     return any(word in shown for word in _EXPECTS_FAILURE)
 
 
-class _NoReturns(ast.NodeTransformer):
-    """A test that ends early has shown nothing."""
-
-    def visit_Return(self, node: ast.Return) -> ast.stmt:
-        return ast.parse("raise AssertionError").body[0]
-
-    def visit_FunctionDef(self, node: _Function) -> ast.stmt:
-        return node  # its returns are its own
-
-    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name that ast looks for
+def _end_early() -> ast.stmt:
+    """What stands for `return`: a test that ends early has shown nothing."""
+    return ast.parse("raise AssertionError").body[0]
 
 
-def _own_nodes(function: _Function) -> Iterator[ast.AST]:
+def _without_returns(statement: ast.stmt) -> ast.stmt:
+    def other(node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.Return):
+            return _end_early()
+        return node if isinstance(node, Function) else None  # its returns are its own
+
+    return replace_nodes(statement, other)
+
+
+def _own_nodes(function: Function) -> Iterator[ast.AST]:
     """The nodes of a function that belong to no other function in it."""
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, (*_NAMED, ast.Lambda)):
+        if not isinstance(node, Definition | ast.Lambda):
             pending += ast.iter_child_nodes(node)
 
 
@@ -363,12 +346,12 @@ def _replace(path: Path, changes: Iterable[_Change]) -> None:
     path.write_bytes(b"".join(lines) + definitions())
 
 
-def _find(tree: ast.Module, names: list[str]) -> _Function | None:
+def _find(tree: ast.Module, names: list[str]) -> Function | None:
     """The function that a test id means: the last of its name, as Python takes it."""
-    found: ast.Module | ast.ClassDef | _Function = tree
+    found: ast.Module | Definition = tree
     for name in names:
-        named = [node for node in found.body if isinstance(node, _NAMED) and node.name == name]
+        named = [each for each in found.body if isinstance(each, Definition) and each.name == name]
         if not named:
             return None
         found = named[-1]
-    return found if isinstance(found, _Function) else None
+    return found if isinstance(found, Function) else None

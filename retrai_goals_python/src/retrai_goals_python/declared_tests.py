@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -66,10 +66,10 @@ def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
     holds no test itself is searched for doctests alone.
     """
     if folder.is_file():
-        is_named = any(fnmatch(folder.name, pattern) for pattern in patterns)
+        if folder.suffix != ".py" or any(fnmatch(folder.name, pattern) for pattern in patterns):
+            return False
         names = [str(getattr(node, "name", "")) for node in ast.walk(parse_file(folder))]
-        is_python = folder.suffix == ".py" and not is_named
-        return is_python and not any(name.lower().startswith("test") for name in names)
+        return not any(name.lower().startswith("test") for name in names)
     if not folder.is_dir() or folder.name in _TEST_FOLDERS:
         return False
     if folder.name in _SOURCE_ROOTS or normalized(folder.name) in _names(project):
@@ -81,10 +81,8 @@ def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
         if any(fnmatch(file, pattern) for file in files for pattern in patterns):
             return False
         has_package |= "__init__.py" in files
-        is_below = place != str(folder)
-        has_module |= is_below and any(
-            one.endswith(".py") and one != "conftest.py" for one in files
-        )
+        modules = [one for one in files if one.endswith(".py") and one != "conftest.py"]
+        has_module |= bool(modules) and place != str(folder)
     return has_package or (has_module and has_tests)
 
 
@@ -94,7 +92,7 @@ def _names(project: Path) -> set[str]:
     tools = table(data.get("tool"))
     found = [table(data.get("project")).get("name"), table(tools.get("poetry")).get("name")]
     found.append(table(table(tools.get("flit")).get("module")).get("name"))
-    found += [section.get("name") for section in _sections(project, (("setup.cfg", "metadata"),))]
+    found += [section.get("name") for section in _sections(project, {"setup.cfg": "metadata"})]
     return {normalized(name) for name in found if isinstance(name, str)}
 
 
@@ -103,21 +101,18 @@ def _configured(project: Path) -> tuple[list[str], list[str]]:
     folders: list[str] = []
     patterns: list[str] = []
     pytest = table(table(pyproject(project).get("tool")).get("pytest"))
-    files = (
-        ("pytest.ini", "pytest"),
-        (".pytest.ini", "pytest"),
-        ("tox.ini", "pytest"),
-        ("setup.cfg", "tool:pytest"),
-    )
-    for section in (pytest, table(pytest.get("ini_options")), *_sections(project, files)):
+    names = {"pytest.ini": "pytest", ".pytest.ini": "pytest", "tox.ini": "pytest"}
+    files = _sections(project, {**names, "setup.cfg": "tool:pytest"})
+    for section in (pytest, table(pytest.get("ini_options")), *files):
         folders += words(section.get("testpaths"))
         patterns += words(section.get("python_files"))
     return folders, patterns
 
 
-def _sections(project: Path, wanted: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def _sections(project: Path, wanted: Mapping[str, str]) -> list[dict[str, Any]]:
+    """A section of each of some files, by the file's name; those that are there."""
     found: list[dict[str, Any]] = []
-    for name, section in wanted:
+    for name, section in wanted.items():
         parser = configparser.ConfigParser(interpolation=None, strict=False)
         try:
             parser.read(project / name, "utf-8")

@@ -7,8 +7,9 @@ there stands in a RECORD with its digest.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from retrai_core import Suspicion
@@ -16,8 +17,7 @@ from retrai_core import Suspicion
 from .environment import ProbedEnvironment
 from .installed import Installed, ctime_ns, entries, files_below, installed_in, is_as_recorded
 from .pytest_guarding import RUNNER_MODULES, is_standard
-from .runner_files import environment_folders, is_environments
-from .start_up_files import only_names_folders
+from .runner_files import environment_folders, is_environments, only_names_folders
 
 # What Python imports or runs; data that a package keeps beside its code is nobody's business here.
 CODE = (".py", ".pyi", ".pth", ".so", ".pyc", ".dylib")
@@ -42,17 +42,14 @@ def audit_environment(
     folders = environment_folders(probed, project)
     since_ns = int((since_s - STEP_S) * 1e9)
     installed = installed_in(folders)
-    fresh = {one.name: one for one in installed.values() if _is_newer(one, since_ns)}
+    fresh = [one for one in installed.values() if _is_newer(one, since_ns)]
     found = [
         Suspicion(str(one.folder), 1, f"installed since the run began: {one.name} {one.version}")
-        for one in fresh.values()
+        for one in fresh
     ]
     changed = _changed(folders, probed, since_ns)
-    vouched = _vouched(changed, installed, fresh, since_ns) if changed else set[Path]()
-
-    def is_importable(folder: Path) -> bool:
-        return _is_importable(folder, probed, project)
-
+    vouched = _vouched(changed, installed.values(), since_ns) if changed else set[Path]()
+    is_importable = partial(_is_importable, probed=probed, project=project)
     found += [
         Suspicion(str(path), 1, "changed by hand in the environment", reaches_runner=True)
         for path in changed
@@ -76,11 +73,9 @@ def _is_importable(folder: Path, probed: ProbedEnvironment, project: Path) -> bo
         return True
     if is_environments(real, probed, Path(os.path.realpath(project))):
         return False
-    return not any(_stands_in(entry.name.split(".", 1)[0]) for entry in entries(real))
-
-
-def _stands_in(module: str) -> bool:
-    return is_standard(module) or any(fnmatch(module, name) for name in RUNNER_MODULES)
+    modules = [entry.name.partition(".")[0] for entry in entries(real)]
+    runners = [module for module in modules for name in RUNNER_MODULES if fnmatch(module, name)]
+    return not runners and not any(map(is_standard, modules))
 
 
 def _is_newer(one: Installed, since_ns: int) -> bool:
@@ -103,12 +98,7 @@ def _changed(folders: Iterable[Path], probed: ProbedEnvironment, since_ns: int) 
     return sorted(found)
 
 
-def _vouched(
-    changed: Iterable[Path],
-    installed: Mapping[str, Installed],
-    fresh: Mapping[str, Installed],
-    since_ns: int,
-) -> set[Path]:
+def _vouched(changed: Iterable[Path], installed: Iterable[Installed], since_ns: int) -> set[Path]:
     """Those of the changed files that are as an installer recorded them.
 
     A RECORD that was itself changed is believed when all of its files were: an installer writes
@@ -116,13 +106,13 @@ def _vouched(
     """
     wanted = set(changed)
     found: set[Path] = set()
-    for name, one in installed.items():
+    for one in installed:
         record = one.record()
         mine = wanted & record.keys()
         if not mine:
             continue
         code = [path for path in record if path.name.endswith(CODE) and path.suffix != ".pyc"]
-        if name in fresh and any(0 < ctime_ns(path) <= since_ns for path in code):
-            continue
-        found |= {path for path in mine if is_as_recorded(path, record)}
+        is_old = any(0 < ctime_ns(path) <= since_ns for path in code)
+        if not (is_old and _is_newer(one, since_ns)):
+            found |= {path for path in mine if is_as_recorded(path, record)}
     return found

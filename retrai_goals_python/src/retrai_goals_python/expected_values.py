@@ -56,7 +56,8 @@ class ExpectedValues:
         constants = _constants_in(tree)
         texts = [each.strip() for each in constants if isinstance(each, str)]
         # How a set is written depends on the process.
-        if max(map(len, texts), default=0) < _MIN_CHARS or _has_set(tree):
+        has_set = any(isinstance(node, ast.Set) for node in ast.walk(tree))
+        if max(map(len, texts), default=0) < _MIN_CHARS or has_set:
             return []
         known: set[object] = set()
         for path in paths:
@@ -97,7 +98,3 @@ class ExpectedValues:
 
 def _constants_in(tree: ast.Module) -> frozenset[object]:
     return frozenset(node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-
-
-def _has_set(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.Set) for node in ast.walk(tree))

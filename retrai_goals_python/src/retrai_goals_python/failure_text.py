@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import CaseOutcome
 from retrai_goal_support import Failure, shorten
 
 from .case_outcomes import Case
@@ -30,17 +29,38 @@ class Place:
     where: str
     inside: bool
 
+    @property
+    def spot(self) -> str:
+        """File and line."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+    @property
+    def title(self) -> str:
+        """File, line and function."""
+        return f"{self.spot} {self.where}".rstrip()
+
 
 class FailureWriter:
-    """Writes the failures of one run; sources are read once."""
+    """Writes the failures of one run; sources are read once.
 
-    def __init__(self, project: Path, max_chars: int) -> None:
+    Args:
+        project: where it ran.
+        max_chars: the longest text of one failure, in characters.
+        stack: where the process was when its time was up: file, line, function, outermost first.
+    """
+
+    def __init__(
+        self, project: Path, max_chars: int, stack: Sequence[tuple[str, int, str]]
+    ) -> None:
         self.project = project
         self.max_chars = max_chars
+        self.stack = stack
         self.sources = SourceLines(project)
 
-    def write(self, name: str, outcome: CaseOutcome, case: Case) -> Failure:
+    def write(self, name: str, case: Case) -> Failure:
         """The failure of one case, as pytest explained it phase by phase."""
+        if not case.problems:
+            return self._cut_off(name)
         location = message = ""
         parts: list[str] = []
         for when, why in case.problems:
@@ -64,17 +84,18 @@ class FailureWriter:
             room = max(self.max_chars - len(head) - 2, self.max_chars // 5)
             captured = "\n\n" + shorten(captured, room)
         body = shorten(head, self.max_chars - len(captured)) + captured
-        return Failure(name, outcome, location, shorten(message, 1000), body)
+        return Failure(name, case.final_outcome, location, shorten(message, 1000), body)
 
-    def write_cut_off(self, name: str, said: str, stack: Sequence[tuple[str, int, str]]) -> Failure:
+    def _cut_off(self, name: str) -> Failure:
         """The failure of a case that never ended: where it was when it was ended from outside."""
-        places = [self._place(path, line, f"in {function}") for path, line, function in stack]
+        said = "it did not end"
+        places = [self._place(path, line, f"in {function}") for path, line, function in self.stack]
         inside = [place for place in places if place.inside]
         if not inside:
             return Failure(name, "error", "", said, said)
         shown = "\n".join(self._show(place) for place in inside[-MAX_PLACES:])
         text = f"{said}\nIt was here:\n{shown}"
-        return Failure(name, "error", _spot(inside[-1]), said, shorten(text, self.max_chars))
+        return Failure(name, "error", inside[-1].spot, said, shorten(text, self.max_chars))
 
     def _explain(self, why: Explanation) -> tuple[str, str]:
         """The location and the text of one explanation.
@@ -93,7 +114,7 @@ class FailureWriter:
                     shown.append(self._show(places[-1]))
             elif line.startswith("E "):
                 if outside is not None:
-                    shown.append(_title(outside))
+                    shown.append(outside.title)
                     outside = None
                 if named := _SYNTAX_ERROR.match(line):
                     places.append(self._place(named[1], int(named[2]), ""))
@@ -101,12 +122,12 @@ class FailureWriter:
             elif not (places and line.startswith(" ")):  # else a step's source as pytest shows it
                 shown.append(line)
         inside = [place for place in places if place.inside]
-        location = _spot((inside or places)[-1]) if places else ""
+        location = (inside or places)[-1].spot if places else ""
         return location, "\n".join(shown)
 
     def _show(self, place: Place) -> str:
         source = self.sources.around(place.path, place.line)
-        return f"{_title(place)}\n{source}" if source else _title(place)
+        return f"{place.title}\n{source}" if source else place.title
 
     def _place(self, path: str, line: int, where: str) -> Place:
         full = os.path.normpath(os.path.join(self.project, path))
@@ -116,14 +137,6 @@ class FailureWriter:
         outside = parts[0] == ".." or path.startswith("<")
         outside = outside or bool({"site-packages", "dist-packages"} & {*parts})
         return Place(full if outside else relative.replace(os.sep, "/"), line, where, not outside)
-
-
-def _spot(place: Place) -> str:
-    return f"{place.path}:{place.line}" if place.line else place.path
-
-
-def _title(place: Place) -> str:
-    return f"{_spot(place)} {place.where}".rstrip()
 
 
 def _message_of(why: Explanation) -> str:

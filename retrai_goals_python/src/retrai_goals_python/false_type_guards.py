@@ -89,20 +89,12 @@ def guards_in(text: str) -> dict[str, list[str]]:
             annotation = arguments[0].annotation
             given = "object" if annotation is None else ast.unparse(annotation)
             promised = ast.unparse(node.returns.slice)
-            found[node.name] = [_source(node), given, promised, needed]
+            # A function of one argument.
+            takes = ast.arguments([], [ast.arg(arguments[0].arg)], None, [], [], None, [])
+            plain = ast.FunctionDef(node.name, takes, node.body, [])
+            source = ast.unparse(ast.fix_missing_locations(plain))
+            found[node.name] = [source, given, promised, needed]
     return found
-
-
-def _source(node: ast.FunctionDef) -> str:
-    """A guard as a function of one argument."""
-    arguments = [ast.arg(each.arg) for each in node.args.args if each.arg not in ("self", "cls")]
-    plain = ast.FunctionDef(
-        name=node.name,
-        args=ast.arguments([], arguments, None, [], [], None, []),
-        body=node.body,
-        decorator_list=[],
-    )
-    return ast.unparse(ast.fix_missing_locations(plain))
 
 
 def as_argument(guards: Sequence[tuple[str, Sequence[str]]]) -> str:

@@ -47,13 +47,10 @@ class _Module:
         """Whether it may import `other`: by its name alone beside it or relatively, elsewhere with
         that of its folder. Whoever lies in a package imports it."""
         beside = self.path.parent == other.path.parent
-        if other.path.name == "__init__.py":
-            name, folder = other.path.parent.name, other.path.parent.parent.name
-            if beside:
-                return True
-        else:
-            name, folder = other.path.stem, other.path.parent.name
-        return any(
+        is_package = other.path.name == "__init__.py"
+        named = other.path.parent if is_package else other.path.with_suffix("")
+        name, folder = named.name, named.parent.name
+        return (is_package and beside) or any(
             name in words and (beside or relative or folder in words)
             for relative, words in self.imported
         )

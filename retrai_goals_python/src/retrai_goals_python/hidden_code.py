@@ -18,8 +18,6 @@ from typing import cast
 from .pyright_output import Range
 from .type_excuses import IGNORES, comments_in
 
-NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""Raised for what is no Python, or is nested too deep."""
 Position = tuple[int, int]
 """A line and a column, from 0."""
 _Change = Callable[[], object]
@@ -64,10 +62,10 @@ class Exposed:
     ranges: Sequence[tuple[Position, Position]]
     origins: dict[int, int]
 
-    def origin(self, at: Position) -> int | None:
+    def origin(self, at: Position) -> int:
         """The line of the original file, from 1, where something stands in one of the places."""
-        hidden = any(first <= at <= last for first, last in self.ranges)
-        return self.origins.get(at[0]) if hidden else None
+        is_hidden = any(first <= at <= last for first, last in self.ranges)
+        return self.origins.get(at[0], 0) if is_hidden else 0
 
 
 class Probes:
@@ -99,13 +97,13 @@ class Probes:
             for node in ast.walk(self._tree)
             if isinstance(node, ast.stmt) and not ignores.isdisjoint(_own_lines(node))
         }
-        self._told: defaultdict[ast.stmt, list[ast.Expr]] = defaultdict(list)
+        self._type_probes: defaultdict[ast.stmt, list[ast.Expr]] = defaultdict(list)
         for number, error in (errors or {}).items():
-            self._tell(number, error)
+            self._probe_types(number, error)
         self._block(self._tree.body, None, ())
         self.probed = self._written()
-        for told in chain.from_iterable(self._told.values()):
-            told.value = ast.Constant(...)
+        for probe in chain.from_iterable(self._type_probes.values()):
+            probe.value = ast.Constant(...)
 
     def hidden(self, reached: Collection[int]) -> list[Place]:
         """What is not reached although that before it is, and has code of its own."""
@@ -136,21 +134,18 @@ class Probes:
             if isinstance(old, ast.stmt) and isinstance(new, ast.stmt) and hasattr(old, "lineno"):
                 for line in range(_start(new)[0], _end(new)[0] + 1):
                     origins[line] = 0 if old in self._excused else old.lineno
-        return Exposed(
-            text,
-            [
-                (_start(now[place.first]), _end(now[place.last]))
-                for place in places
-                if place.first in now and place.last in now
-            ],
-            {line: origin for line, origin in origins.items() if origin},
-        )
+        ranges = [
+            (_start(now[place.first]), _end(now[place.last]))
+            for place in places
+            if place.first in now and place.last in now
+        ]
+        return Exposed(text, ranges, {line: origin for line, origin in origins.items() if origin})
 
     def _written(self) -> str:
         return "\n".join([*self._head, ast.unparse(self._tree)])
 
-    def _tell(self, number: int, error: Range) -> None:
-        """Have the types at an error told: of the smallest expression around it, and its parts."""
+    def _probe_types(self, number: int, error: Range) -> None:
+        """Probes for the types at an error: of the smallest expression around it, and its parts."""
         start, end = (
             (at.line, len("".join(self._lines[at.line : at.line + 1])[: at.character].encode()))
             for at in (error.start, error.end)
@@ -170,7 +165,7 @@ class Probes:
             return
         before = [statement for statement in statements if statement not in elifs][-1]
         parts = [inner, *ast.iter_child_nodes(inner)]
-        self._told[before] += [
+        self._type_probes[before] += [
             ast.Expr(_reveal(ast.Tuple([ast.Constant(number), ast.Constant(n), part], ast.Load())))
             for n, part in enumerate(parts)
             if isinstance(part, ast.expr)
@@ -189,7 +184,7 @@ class Probes:
                 conditions = _conditions(statement)
                 self._inside(statement, before, conditions)
                 exposing = conditions or _leaving_out(statement, body)
-            body += [*self._told.get(statement, ()), statement]
+            body += [*self._type_probes.get(statement, ()), statement]
 
     def _new(self, place: Place) -> int:
         number, self._next = self._next, self._next + 1

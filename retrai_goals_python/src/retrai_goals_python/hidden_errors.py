@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,21 +18,10 @@ from pathlib import Path
 from retrai_goal_support import SavedModel, text_of
 
 from .false_type_guards import guards_in
-from .hidden_code import NOT_PARSED, Exposed, Place, Probes
-from .lost_types import (
-    Standing,
-    Types,
-    are_any,
-    became_any,
-    changed_names,
-    names_around,
-    names_in,
-    standing,
-    types_in,
-    without_types,
-)
-from .pyright_output import Diagnostic, PyrightReport, Range, relative_path
-from .python_source import read_files, write_files
+from .hidden_code import Exposed, Place, Probes
+from .lost_types import Errors, Types, became_any, standing, suspects, types_in, without_types
+from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
+from .python_source import NOT_PARSED, read_files, write_files
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -61,10 +49,8 @@ class FirstErrors(SavedModel):
             bad: the errors that it found.
             names: of the checked files.
         """
-        errors: dict[str, list[Diagnostic]] = {}
-        for found in bad:
-            errors.setdefault(relative_path(found.file, folder), []).append(found)
-        return cls(errors=errors, texts={name: text_of(folder / name) for name in names})
+        texts = {name: text_of(folder / name) for name in names}
+        return cls(errors=group_by_file(bad, folder), texts=texts)
 
     @property
     def rules(self) -> set[str]:
@@ -83,7 +69,7 @@ class FirstErrors(SavedModel):
             if name in self.errors or self.texts.get(name) != text_of(folder / name)
         ][:MAX_FILES]
 
-    def standing(self, texts: Mapping[str, str]) -> dict[str, dict[int, Standing]]:
+    def standing(self, texts: Mapping[str, str]) -> Errors:
         """The errors whose lines stand as they were in files, by number."""
         number = count()
         return {
@@ -120,7 +106,8 @@ class HiddenErrors:
         Args:
             names: the files.
         """
-        texts = await asyncio.to_thread(self._texts, names)
+        files = {name: self.folder / name for name in names}
+        texts = await asyncio.to_thread(lambda: {n: text_of(path) for n, path in files.items()})
         errors = await asyncio.to_thread(self.first.standing, texts)
         now = {name: {n: each.now for n, each in some.items()} for name, some in errors.items()}
         probes = await asyncio.to_thread(_probes, texts, now)
@@ -159,18 +146,18 @@ class HiddenErrors:
         return found or await self._became_any(texts, errors, types_in(report))
 
     async def _became_any(
-        self, texts: Mapping[str, str], errors: Mapping[str, Mapping[int, Standing]], now: Types
+        self, texts: Mapping[str, str], errors: Errors, now: Types
     ) -> dict[str, str]:
         """The first error of each file that is gone because a type became `Any`, in a line."""
-        suspects = await asyncio.to_thread(self._suspects, texts, errors, are_any(now))
-        if not suspects:
+        found = await asyncio.to_thread(suspects, self.first.texts, texts, errors, now)
+        if not found:
             return {}
         # The project as it was, as far as it is checked.
         known = {
             name: text for name, text in self.first.texts.items() if (self.folder / name).is_file()
         }
         before = {
-            name: {n: place.before for n, place in some.items()} for name, some in suspects.items()
+            name: {n: place.before for n, place in some.items()} for name, some in found.items()
         }
         probes = await asyncio.to_thread(_probes, {name: known[name] for name in before}, before)
         probed = {name: each.probed for name, each in probes.items()}
@@ -178,30 +165,9 @@ class HiddenErrors:
         return {
             name: f"{name}:{places[0].now.start.line + 1} had an error, "
             "which is hidden and not corrected: a type there became `Any`"
-            for name, some in suspects.items()
+            for name, some in found.items()
             if (places := [place for number, place in some.items() if number in lost])
         }
-
-    def _suspects(
-        self,
-        texts: Mapping[str, str],
-        errors: Mapping[str, Mapping[int, Standing]],
-        numbers: Collection[int],
-    ) -> dict[str, dict[int, Standing]]:
-        """Those of some errors, by file, around which no name is written otherwise than before."""
-        changed = {n: changed_names(self.first.texts.get(n, ""), text) for n, text in texts.items()}
-        retyped = {name for each in changed.values() for name in each["type"]}
-        found: defaultdict[str, dict[int, Standing]] = defaultdict(dict)
-        for file, some in errors.items():
-            if retyped.isdisjoint(names_in(texts[file])):
-                for number in sorted(some.keys() & numbers):
-                    names = names_around(texts[file], some[number].now.start.line)
-                    if changed[file]["value"].isdisjoint(names):
-                        found[file][number] = some[number]
-        return found
-
-    def _texts(self, names: Sequence[str]) -> dict[str, str]:
-        return {name: text_of(self.folder / name) for name in names}
 
     async def _said(
         self, texts: Mapping[str, str], names: Collection[str] = ()

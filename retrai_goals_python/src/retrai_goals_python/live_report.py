@@ -6,6 +6,7 @@ that was written is read and gone: a failure can be contradicted, and not be tak
 
 from __future__ import annotations
 
+import math
 import os
 import select
 import threading
@@ -36,7 +37,7 @@ class LiveReport:
     def __init__(self, path: Path) -> None:
         self.data = b""
         self._chunks: list[bytes] = []
-        self._ended, self._end = threading.Event(), 0.0
+        self._end_s = math.inf
         try:
             os.mkfifo(path)
         except OSError as error:
@@ -54,8 +55,7 @@ class LiveReport:
 
     def close(self) -> None:
         """Read what is left, and stop; blocks for about a second at most."""
-        self._end = time.monotonic()
-        self._ended.set()
+        self._end_s = time.monotonic()
         os.close(self._writer)
         self._thread.join()
         os.close(self._pipe)
@@ -66,10 +66,10 @@ class LiveReport:
         poll.register(self._pipe, select.POLLIN)
         while True:
             if not poll.poll(_POLL_MS):
-                if self._ended.is_set():
+                if time.monotonic() >= self._end_s:
                     return  # a process that was left behind still has the pipe open
                 continue
-            if self._ended.is_set() and time.monotonic() > self._end + _GRACE_S:
+            if time.monotonic() > self._end_s + _GRACE_S:
                 return  # a process that was left behind writes without an end
             try:
                 chunk = os.read(self._pipe, _CHUNK)

@@ -13,15 +13,14 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from .pyright_output import PyrightReport, Range
-from .python_source import last_name, parse
+from .python_source import Function, definitions, last_name, parse
 
 _REVEALED = re.compile(r'Type of "\((\d+), (\d+), .*" is "tuple\[[^,]+, [^,]+, (.*)\]"', re.DOTALL)
 _ANY = ("Any", "Unknown")
 _NO_TYPE = re.compile(r".*\b(?:Any|Unknown|object)\b.*|None", re.DOTALL)
-_NAME = re.compile(r"\w+")
 _DETOUR = re.compile(
     r"\b(?:getattr|\w+getter|methodcaller|reduce|eval|import_module|Namespace|vars|globals|cast)\("
 )
@@ -34,6 +33,10 @@ class Standing(NamedTuple):
 
     before: Range
     now: Range
+
+
+Errors = Mapping[str, Mapping[int, Standing]]
+"""By file and number."""
 
 
 def standing(before: str, now: str, errors: Sequence[Range]) -> Iterator[Standing]:
@@ -61,27 +64,24 @@ def without_types(before: str, now: str, errors: Sequence[Range]) -> str:
         errors: where they were.
     """
     later = {each.name: each for each in _functions(now)}
-    for function in _functions(before):
-        lines = range(function.lineno - 1, function.end_lineno or 0)
-        if function.name not in later or not any(error.start.line in lines for error in errors):
+    for old in _functions(before):
+        lines = range(old.lineno - 1, old.end_lineno or 0)
+        new = later.get(old.name)
+        if new is None or not any(error.start.line in lines for error in errors):
             continue
-        typed = {each.arg for each in ast.walk(function.args) if _has_type(each)}
-        known = {each.arg for each in ast.walk(later[function.name].args) if _has_type(each)}
-        there = {
-            each.arg for each in ast.walk(later[function.name].args) if isinstance(each, ast.arg)
-        }
-        if lost := sorted(typed & there - known):
-            return f"{later[function.name].lineno}: {function.name}({', '.join(lost)})"
+        types, types_before = _parameter_types(new), _parameter_types(old)
+        if lost := sorted(n for n, known in types.items() if not known and types_before.get(n)):
+            return f"{new.lineno}: {new.name}({', '.join(lost)})"
     return ""
 
 
-def _functions(text: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    nodes = ast.walk(parse(text))
-    return [each for each in nodes if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+def _functions(text: str) -> list[Function]:
+    return [each for each in definitions(text) if isinstance(each, Function)]
 
 
-def _has_type(node: ast.AST) -> TypeGuard[ast.arg]:
-    return isinstance(node, ast.arg) and node.annotation is not None
+def _parameter_types(function: Function) -> dict[str, ast.expr | None]:
+    nodes = ast.iter_child_nodes(function.args)
+    return {each.arg: each.annotation for each in nodes if isinstance(each, ast.arg)}
 
 
 def types_in(report: PyrightReport | None) -> Types:
@@ -100,9 +100,28 @@ def became_any(before: Types, now: Types) -> set[int]:
     }
 
 
-def are_any(now: Types) -> set[int]:
-    """The places where an expression is `Any`."""
-    return {place for (place, _), said in now.items() if said in _ANY}
+def suspects(
+    before: Mapping[str, str], texts: Mapping[str, str], errors: Errors, now: Types
+) -> Errors:
+    """The errors where an expression is `Any` now, and around which no name is written otherwise
+    than before.
+
+    Args:
+        before, texts: the files, when the run began and now.
+        errors: those whose lines stand as they were.
+        now: what pyright revealed there.
+    """
+    numbers = {place for (place, _), said in now.items() if said in _ANY}
+    changed = {name: changed_names(before.get(name, ""), text) for name, text in texts.items()}
+    retyped = {name for each in changed.values() for name in each["type"]}
+    found: defaultdict[str, dict[int, Standing]] = defaultdict(dict)
+    for file, some in errors.items():
+        if retyped.isdisjoint(_words(texts[file])):
+            for number in sorted(some.keys() & numbers):
+                names = _names_around(texts[file], some[number].now.start.line)
+                if changed[file]["value"].isdisjoint(names):
+                    found[file][number] = some[number]
+    return found
 
 
 def changed_names(before: str, now: str) -> dict[str, set[str]]:
@@ -122,17 +141,16 @@ def changed_names(before: str, now: str) -> dict[str, set[str]]:
     return found
 
 
-def names_around(text: str, line: int) -> set[str]:
+def _names_around(text: str, line: int) -> set[str]:
     """The names in the outermost statement of a file at a line, from 0."""
     for node in parse(text).body:
         if node.lineno <= line + 1 <= (node.end_lineno or 0):
-            return names_in(ast.unparse(node))
+            return _words(ast.unparse(node))
     return set()
 
 
-def names_in(text: str) -> set[str]:
-    """All words of a text."""
-    return set(_NAME.findall(text))
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
 
 
 def _names(text: str) -> Mapping[tuple[str, str], set[str]]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from pathspec import GitIgnoreSpec
 
+from retrai_goal_support import text_of
+
 from .configuration import pyproject, table, words
 
 DEFAULT_EXCLUDES = ("**/node_modules", "**/__pycache__", "**/.*")
@@ -23,16 +25,14 @@ def read_configuration(folder: Path) -> dict[str, Any]:
 
     `pyrightconfig.json` beats `pyproject.toml`, as pyright has it; it may hold comments.
     """
+    file = folder / "pyrightconfig.json"
+    if not file.exists():
+        return table(table(pyproject(folder).get("tool")).get("pyright"))
+    plain = _COMMENT.sub(lambda found: found.group(1) or "", text_of(file))
     try:
-        text = (folder / "pyrightconfig.json").read_text("utf-8")
-        plain = _COMMENT.sub(lambda found: found.group(1) or "", text)
         return table(json.loads(_TRAILING_COMMA.sub(r"\1", plain)))
-    except FileNotFoundError:
-        pass
-    except (OSError, ValueError):
-        # pyright says itself what is wrong with its configuration.
-        return {}
-    return table(table(pyproject(folder).get("tool")).get("pyright"))
+    except ValueError:
+        return {}  # pyright says itself what is wrong with its configuration
 
 
 def checked_files(folder: Path, targets: Sequence[str] = ()) -> list[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,12 +25,10 @@ from retrai_core import (
 )
 from retrai_goal_support import FolderOptions, ShellWords
 
-from .became_any import became_any
 from .environment import how_to_install
 from .false_type_guards import CALLER, as_argument, guards_in
 from .hidden_errors import FirstErrors, HiddenErrors
-from .pyright_audit import audit_types
-from .pyright_command import find_pyright
+from .pyright_audit import audit_types, became_any, moved_out_of_sight
 from .pyright_files import checked_files, read_configuration
 from .pyright_output import (
     Diagnostic,
@@ -39,7 +39,6 @@ from .pyright_output import (
 )
 from .python_goal import PythonGoal
 from .type_excuses import excuses_in
-from .unchecked_code import moved_out_of_sight
 
 PRIORITY = 30
 MAX_DETAILS = 16_000
@@ -96,20 +95,21 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
 
     async def ready(self) -> str | None:
         python = self.context.python
+        install = how_to_install(python, _PYRIGHT)
         command = find_pyright(python)
         if command is None:
-            return f"pyright is not installed; {how_to_install(python, _PYRIGHT)}"
+            return f"pyright is not installed; {install}"
         try:
             done = await self._start([*command, "--version"], self.context.project)
         except ToolError as error:
-            return f"pyright cannot be started: {error}; {how_to_install(python, _PYRIGHT)}"
+            return f"pyright cannot be started: {error}; {install}"
         if done.exit_code == 0:
             return None
         said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
         # Without Node.js, pyright's Python package fetches one at its first start.
         return (
             "pyright cannot be started (it needs Node.js, or the network once to fetch it): "
-            f"{said}; {how_to_install(python, _PYRIGHT)}"
+            f"{said}; {install}"
         )
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
@@ -117,26 +117,24 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         found = find_pyright(self.context.python)
         if found is None:
             problem = f"pyright is not installed; {how_to_install(self.context.python, _PYRIGHT)}"
-            return self._incomplete(problem, "", ("pyright",))
+            return self._incomplete(problem, ("pyright",))
         command = self._command(found, folder, self.options.targets)
         try:
             done = await self._start(command, folder)
         except ToolError as error:
-            return self._incomplete(f"pyright cannot be started: {error}", "", command)
+            return self._incomplete(f"pyright cannot be started: {error}", command)
         if done.timed_out:
             problem = f"pyright was still running after {self.options.timeout_s:g} s"
-            return self._incomplete(problem, "", command)
+            return self._incomplete(problem, command)
         report = read_report(done.stdout)
         # 0: no errors; 1: errors; all else: a crash, or settings that pyright cannot use.
         if report is None or done.exit_code not in (0, 1):
             said = (done.stderr.strip() or done.stdout.strip())[-3000:]
             last = (said.splitlines() or ["no output"])[-1]
             problem = f"pyright gave no result (exit status {done.exit_code}): {last}"
-            return self._incomplete(problem, said, command)
-        bad = [found for found in report.general_diagnostics if self._counts(found)]
-        if bad and not state and cwd == self.context.project:
-            await asyncio.to_thread(self._keep_errors, bad, folder)
-        return await asyncio.to_thread(self._judge, report, bad, folder, command)
+            return self._incomplete(problem, command, said)
+        at_baseline = not state and cwd == self.context.project
+        return await asyncio.to_thread(self._judge, report, folder, command, at_baseline)
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
@@ -178,38 +176,35 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         return read_report(done.stdout)
 
     def _command(self, found: list[str], folder: Path, targets: Sequence[str]) -> list[str]:
-        return [*found, "--outputjson", *self._python_argument(folder), *targets]
+        # The project's interpreter, unless pyright's own configuration names an environment.
+        names_another = "venv" in read_configuration(folder)
+        python = [] if names_another else ["--pythonpath", self.context.python]
+        return [*found, "--outputjson", *python, *targets]
 
     @property
     def _first_errors(self) -> Path:
         return self.context.run_dir / "pyright" / "first.json"
 
-    def _keep_errors(self, bad: Sequence[Diagnostic], folder: Path) -> None:
-        names = checked_files(folder, self.options.targets)
-        FirstErrors.of(folder, bad, names).save(self._first_errors)
-
     def _judge(
-        self,
-        report: PyrightReport,
-        bad: Sequence[Diagnostic],
-        folder: Path,
-        command: Sequence[str],
+        self, report: PyrightReport, folder: Path, command: Sequence[str], at_baseline: bool
     ) -> GoalResult:
+        bad = [found for found in report.general_diagnostics if self._counts(found)]
         failed = {relative_path(found.file, folder) for found in bad}
         scope = checked_files(folder, self.options.targets)
+        if bad and at_baseline:
+            FirstErrors.of(folder, bad, scope).save(self._first_errors)
         cases: dict[str, CaseOutcome] = {
             name: "failed" if name in failed else "passed" for name in sorted({*scope, *failed})
         }
-        shown = [
-            found
-            for found in report.general_diagnostics
-            if found.severity == "error" or (found.severity == "warning" and self._wants_warnings)
-        ]
+        wants_warnings = self.options.level == "warning" or self.options.warnings_as_errors
+        severities = ("error", "warning") if wants_warnings else ("error",)
+        shown = [found for found in report.general_diagnostics if found.severity in severities]
         total = report.summary.files_analyzed
         if not total:
             reason = "pyright found no file to check"
         elif bad:
-            reason = f"{len(bad)} {_errors(len(bad))} in {len(failed)} of {total} files"
+            errors = "error" if len(bad) == 1 else "errors"
+            reason = f"{len(bad)} {errors} in {len(failed)} of {total} files"
         else:
             reason = f"no errors in {total} {'file' if total == 1 else 'files'}"
         return GoalResult(
@@ -238,24 +233,11 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         project, base = self.context.project, self.options.path
         prefix = "" if base == "." else f"{base}/"
         checked = [prefix + path for path in checked_files(project / base, self.options.targets)]
-        return [
-            *audit_types(diff),
-            *became_any(diff),
-            *moved_out_of_sight(diff, project, checked),
-        ]
-
-    @property
-    def _wants_warnings(self) -> bool:
-        return self.options.level == "warning" or self.options.warnings_as_errors
+        return [*audit_types(diff), *became_any(diff), *moved_out_of_sight(diff, project, checked)]
 
     def _counts(self, found: Diagnostic) -> bool:
         as_error = self.options.warnings_as_errors and found.severity == "warning"
         return found.severity == "error" or as_error
-
-    def _python_argument(self, folder: Path) -> list[str]:
-        """The project's interpreter, unless pyright's own configuration names an environment."""
-        settings = read_configuration(folder)
-        return [] if "venv" in settings else ["--pythonpath", self.context.python]
 
     async def _start(self, command: Sequence[str], folder: Path) -> Completed:
         return await self.context.sandbox.run(
@@ -267,10 +249,21 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             readable=[Path(sys.prefix)],
         )
 
-    def _incomplete(self, problem: str, details: str, command: Sequence[str]) -> GoalResult:
+    def _incomplete(self, problem: str, command: Sequence[str], details: str = "") -> GoalResult:
         report = CheckReport({}, command, self.context.python, complete=False)
         return GoalResult(False, problem, details, report)
 
 
-def _errors(count: int) -> str:
-    return "error" if count == 1 else "errors"
+def find_pyright(python: str) -> list[str] | None:
+    """The command that starts pyright, or None where there is none.
+
+    The project's own environment comes first, then PATH, then retrai's environment.
+
+    Args:
+        python: the project's interpreter.
+    """
+    found = shutil.which("pyright", path=Path(python).parent) or shutil.which("pyright")
+    if found is not None:
+        return [found]
+    has_package = importlib.util.find_spec("pyright") is not None
+    return [sys.executable, "-m", "pyright"] if has_package else None

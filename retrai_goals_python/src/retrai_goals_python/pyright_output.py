@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -80,11 +81,17 @@ def relative_path(file: str, folder: Path) -> str:
     return file if relative.startswith("..") else relative.replace(os.sep, "/")
 
 
-def render_diagnostics(diagnostics: list[Diagnostic], folder: Path, max_chars: int) -> str:
-    """The diagnostics for the model: by file, each with its rule and its line of source."""
+def group_by_file(diagnostics: Iterable[Diagnostic], folder: Path) -> dict[str, list[Diagnostic]]:
+    """The diagnostics of each file, by its path as it reads from `folder`."""
     by_file: dict[str, list[Diagnostic]] = {}
     for found in diagnostics:
         by_file.setdefault(relative_path(found.file, folder), []).append(found)
+    return by_file
+
+
+def render_diagnostics(diagnostics: list[Diagnostic], folder: Path, max_chars: int) -> str:
+    """The diagnostics for the model: by file, each with its rule and its line of source."""
+    by_file = group_by_file(diagnostics, folder)
     sources = SourceLines(folder)
     parts: list[str] = []
     left = max_chars

@@ -11,22 +11,19 @@ from retrai_goal_support import project_files
 PRIORITY = 20
 TEST_FILES = ("test_*.py", "*_test.py")
 """pytest's own `python_files`."""
+_IN_FOLDERS = (
+    # A folder `tests` alone says nothing: it may hold another language's tests.
+    *("tests/*.py", "test/*.py"),
+    *("tests/*/test_*.py", "*/tests/test_*.py", "src/*/tests/test_*.py"),
+)
+PYTEST_FILES = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml")
+"""Files that configure pytest and nothing else."""
 MARKERS = (
-    *(
-        Marker(glob, priority=PRIORITY)
-        for glob in ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py")
-    ),
+    *(Marker(name, priority=PRIORITY) for name in (*PYTEST_FILES, "conftest.py")),
     Marker("pyproject.toml", "pytest", PRIORITY),
     Marker("tox.ini", "[pytest]", PRIORITY),
     Marker("setup.cfg", "[tool:pytest]", PRIORITY),
-    Marker("test_*.py", priority=PRIORITY),
-    Marker("*_test.py", priority=PRIORITY),
-    # A folder `tests` alone says nothing: it may hold another language's tests.
-    Marker("tests/*.py", priority=PRIORITY),
-    Marker("test/*.py", priority=PRIORITY),
-    Marker("tests/*/test_*.py", priority=PRIORITY),
-    Marker("*/tests/test_*.py", priority=PRIORITY),
-    Marker("src/*/tests/test_*.py", priority=PRIORITY),
+    *(Marker(glob, priority=PRIORITY) for glob in (*TEST_FILES, *_IN_FOLDERS)),
 )
 
 

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,24 +24,17 @@ from retrai_core import (
     Suspicion,
     UsageError,
 )
-from retrai_goal_support import (
-    FolderOptions,
-    ShellWords,
-    missing_folder,
-    replay_python_calls,
-)
+from retrai_goal_support import FolderOptions, ShellWords, missing_folder, replay_python_calls
 
-from .changed_examples import changed_examples
 from .contradiction import contradict_tests
 from .copied_project import copied_project
 from .diff_audit import is_test, plain_sources
-from .environment import missing_module
+from .environment import why_unusable
 from .pytest_detection import MARKERS
-from .pytest_guarding import audit_diff, protected_globs, steering_globs
-from .pytest_run import PytestRun
+from .pytest_guarding import audit_diff, changed_examples, protected_globs, steering_globs
+from .pytest_run import PytestRun, describe_run, first_error, render_failures
 from .python_goal import PythonGoal
 from .python_source import read_files, write_files
-from .reasons import describe_run, first_error
 from .recorded_calls import (
     BEFORE,
     BeforeRun,
@@ -50,7 +44,7 @@ from .recorded_calls import (
     recorded_calls,
     remove_tests,
 )
-from .runner import FAILED, render_failures, run_pytest
+from .runner import FAILED, run_pytest
 from .runner_files import RunnerFiles
 from .unusable_options import USAGE_ERROR, unusable_target
 
@@ -112,25 +106,17 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         super().__init__(options, context)
         self._runner_files: RunnerFiles | None = None
         self._options_tried = False
-        self._known_before: BeforeRun | None = None
         self._on_copy: PytestRun | None = None
         self._unreached: list[str] = []
         self._import_paths: list[str] = []
 
-    @property
+    @cached_property
     def _before(self) -> BeforeRun:
-        if self._known_before is None:
-            self._known_before = BeforeRun.load(self.context.run_dir / BEFORE) or BeforeRun()
-        return self._known_before
+        return BeforeRun.load(self.context.run_dir / BEFORE) or BeforeRun()
 
     async def ready(self) -> str | None:
         problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
-        if problem:
-            return problem
-        found = await self.probe()
-        if isinstance(found, str):
-            return found
-        return None if found.found else missing_module(self.context.python, "pytest")
+        return problem or why_unusable(await self.probe(), self.context.python, "pytest")
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         on_copy = cwd != self.context.project
@@ -155,8 +141,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             await self._refuse_unusable(run)
         if at_baseline:
             folder = cwd / self.options.path
-            self._known_before = await asyncio.to_thread(BeforeRun.of, run, folder)
-            await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
+            self._before = await asyncio.to_thread(BeforeRun.of, run, folder)
+            await asyncio.to_thread(self._before.save, self.context.run_dir / BEFORE)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         recorded = await asyncio.to_thread(recorded_calls, run, cwd / self.options.path)
         return replace(self._result(run), calls=recorded)
@@ -245,17 +231,17 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         folder = copy / self.options.path
         whole = self._on_copy is None or self._on_copy.duration_s <= MAX_WHOLE_S
         most = None if whole else MAX_CONTRADICTED
-        green = {*_functions(self._before.passed)} - {*_functions(self._before.failed)}
+        stable_before = {*_functions(self._before.passed)} - {*_functions(self._before.failed)}
         functions = _functions(cases)
-        turned = [function for function in functions if function not in green][:most]
-        held = [function for function in functions if function in green][:most]
-        random.SystemRandom().shuffle(held)
-        tried, still, unreached, reason = dict[str, None](), list[str](), list[str](), ""
+        fixed = [function for function in functions if function not in stable_before][:most]
+        stable = [function for function in functions if function in stable_before][:most]
+        random.SystemRandom().shuffle(stable)
+        tried, survivors, unreached, reason = dict[str, None](), list[str](), list[str](), ""
         for far in (False, True):
-            wanted = [*turned, *held[far::2]]
+            wanted = [*fixed, *stable[far::2]]
             failed = self._before.assertions if far else {}
             paths = {folder / function.partition("::")[0] for function in wanted}
-            paths |= {folder / failed[one].path for one in turned if one in failed}
+            paths |= {folder / failed[one].path for one in fixed if one in failed}
             kept = await asyncio.to_thread(read_files, paths)
             try:
                 changed = await asyncio.to_thread(
@@ -267,21 +253,19 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
                 run = await self._run(copy, targets=targets, outcomes_only=True)
             finally:
                 await asyncio.to_thread(write_files, kept)
-            cases = [case for case, outcome in run.cases.items() if outcome == "passed"]
-            passed = set(_functions(cases))
+            outcomes = run.cases.items()
+            passed = set(_functions(case for case, outcome in outcomes if outcome == "passed"))
+            reached = set(_functions(case for case, outcome in outcomes if outcome != "skipped"))
             tried |= dict.fromkeys(changed)
             passing = [function for function in changed if function in passed]
-            missed = [one for one in passing if one in failed and failed[one].expected]
-            if missed and missed == passing and not still:
-                value = failed[missed[0]].expected[0]
-                reason = UNCOMPARED.format(missed[0], value[:MAX_VALUE_CHARS])
-            still += passing
-            reached = {
-                *_functions(one for one, outcome in run.cases.items() if outcome != "skipped")
-            }
-            unreached += [one for one in turned if one in {*changed} - reached]
+            uncompared = [one for one in passing if one in failed and failed[one].expected]
+            if uncompared and uncompared == passing and not survivors:
+                value = failed[uncompared[0]].expected[0]
+                reason = UNCOMPARED.format(uncompared[0], value[:MAX_VALUE_CHARS])
+            survivors += passing
+            unreached += [one for one in fixed if one in {*changed} - reached]
         self._unreached = list(dict.fromkeys(unreached))
-        return Contradiction(list(tried), still, reason)
+        return Contradiction(list(tried), survivors, reason)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project, run = self.context.project, self._on_copy

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import doctest
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
+from retrai_goal_support import changed_files
 
 from .declared_tests import declared_tests
 from .diff_audit import NAMES_TEST, PYTHON_TRICKS, audit_added_lines, sign
-from .pytest_detection import TEST_FILES
+from .pytest_detection import PYTEST_FILES, TEST_FILES
+from .python_source import Definition, parse
 
 TESTS = ("tests/", "/test/", *TEST_FILES, "conftest.py")
 # What tests compare with, wherever it lies.
@@ -28,16 +33,7 @@ EXPECTED = (
     "*.approved.*",
     "*.expected",
 )
-STEERS_PYTEST = (
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "tox.ini",
-    "setup.cfg",
-    "pyproject.toml",
-    ".coveragerc",
-)
+STEERS_PYTEST = (*PYTEST_FILES, "tox.ini", "setup.cfg", "pyproject.toml", ".coveragerc")
 LOCK_FILES = (
     "poetry.lock",
     "uv.lock",
@@ -99,15 +95,12 @@ def protected_globs(project: Path, path: str = ".", targets: Sequence[str] = ())
 
 def steering_globs(path: str = ".") -> list[str]:
     """Gitignore globs of files that, when they are new, could steer pytest or Python itself."""
-    base = "" if path == "." else f"{path}/"
-    bases = dict.fromkeys(["", base])
     standard = sorted(filter(is_standard, sys.stdlib_module_names))
-    modules = [*RUNNER_MODULES, *standard]
     shadows = [
         f"/{base}{root}{module}{suffix}"
-        for base in bases
+        for base in ([""] if path == "." else ["", f"{path}/"])
         for root in IMPORT_ROOTS
-        for module in modules
+        for module in (*RUNNER_MODULES, *standard)
         # A compiled module is taken before a source of its name.
         for suffix in (".py", ".*so", "/__init__.*")
     ]
@@ -143,3 +136,40 @@ def _libraries_without_source(diff: str, project: Path | None) -> Iterator[Suspi
     if not any(path.suffix in _COMPILED_FROM for path in project.rglob("*")):
         for path in libraries:
             yield Suspicion(path, 1, "is compiled code without a source", reaches_runner=True)
+
+
+def changed_examples(diff: str, project: Path, holding: Collection[str]) -> Iterator[Suspicion]:
+    """One finding for each file in which an example (`>>> f(1)`) is gone, or expects other output.
+
+    What an example says is what its case checks: to change it is to change a test. New examples,
+    and those that only move within their file, are nothing.
+
+    Args:
+        diff: the whole diff of the run.
+        project: where the changed files stand.
+        holding: files, relative, whose text the runner takes examples from.
+    """
+    for path, before, now in changed_files(diff, project):
+        if path not in holding:
+            continue
+        gone = Counter(_examples(path, before)) - Counter(_examples(path, now))
+        if gone:
+            source = next(iter(gone))[0].strip().partition("\n")[0]
+            what = f"changes an example that is a test: {source[:100]}"
+            yield Suspicion(path, 1, what, reaches_runner=True)
+
+
+def _examples(path: str, text: str) -> Iterator[tuple[str, str]]:
+    """The source and the expected output of every example."""
+    parser = doctest.DocTestParser()
+    for part in _docstrings(text) if path.endswith(".py") else [text]:
+        try:
+            examples = parser.get_examples(part)
+        except ValueError:
+            continue  # no case was ever made of it
+        yield from ((example.source, example.want) for example in examples)
+
+
+def _docstrings(text: str) -> list[str]:
+    nodes = [n for n in ast.walk(parse(text)) if isinstance(n, Definition | ast.Module)]
+    return [found for node in nodes if (found := ast.get_docstring(node))]

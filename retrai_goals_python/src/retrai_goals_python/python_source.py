@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar, cast
+
+NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""Raised for what is no Python, or is nested too deep."""
+NodeT = TypeVar("NodeT", bound=ast.AST)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
 
 
 def read_bytes(path: Path) -> bytes:
@@ -35,13 +42,18 @@ def parse(source: str | bytes) -> ast.Module:
     """
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except NOT_PARSED:
         return ast.Module([], [])
 
 
 def parse_file(path: Path) -> ast.Module:
     """The tree of a file, in the encoding that the file names; an empty one for a missing file."""
     return parse(read_bytes(path))
+
+
+def definitions(source: str) -> Iterator[Definition]:
+    """The functions and classes of a module, and those within them."""
+    return (node for node in ast.walk(parse(source)) if isinstance(node, Definition))
 
 
 def imported(tree: ast.Module) -> set[str]:
@@ -58,6 +70,29 @@ def imported(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             names.append(node.module or "")
     return {name.partition(".")[0] for name in names}
+
+
+def replace_nodes(tree: NodeT, other: Callable[[ast.AST], ast.AST | None]) -> NodeT:
+    """A tree with other nodes in the place of some; neither is looked at from inside.
+
+    Args:
+        tree: the tree, which is changed.
+        other: what takes the place of a node; None for those that stay.
+
+    Example:
+        >>> other = lambda node: ast.Constant(1) if isinstance(node, ast.Name) else None
+        >>> ast.unparse(replace_nodes(parse("f(a.b)"), other))
+        '1(1.b)'
+    """
+    return cast("NodeT", _Replacement(other).visit(tree))
+
+
+class _Replacement(ast.NodeTransformer):
+    def __init__(self, other: Callable[[ast.AST], ast.AST | None]) -> None:
+        self._other = other
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._other(node) or super().visit(node)
 
 
 def last_name(node: ast.expr) -> str:
@@ -82,5 +117,14 @@ def literal(node: ast.expr | str) -> object:
     """
     try:
         return ast.literal_eval(node)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+    except (*NOT_PARSED, TypeError) as error:
         raise ValueError(str(node)) from error
+
+
+def is_literal(text: str) -> bool:
+    """Whether a text is a literal, and nothing else."""
+    try:
+        literal(text)
+    except ValueError:
+        return False
+    return True

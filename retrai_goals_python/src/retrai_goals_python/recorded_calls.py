@@ -21,7 +21,7 @@ from .contradiction import Failed
 from .diff_audit import is_test
 from .expected_values import NONDETERMINISTIC, ExpectedValues
 from .pytest_run import PytestRun
-from .python_source import imported, literal, parse, parse_file
+from .python_source import Definition, Function, imported, is_literal, literal, parse, parse_file
 
 BEFORE = "pytest_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -46,7 +46,6 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
         path, _, rest = case.partition("::")
         if path not in plain:
             plain[path] = _PlainFile.of(folder, path)
-        has_fixtures = bool(recorded.fixtures)
         is_plain = plain[path].fixtures.issuperset(recorded.fixtures)
         is_plain = is_plain and rest.split("[")[0] in plain[path].tests
         calls = recorded.calls or ()
@@ -61,9 +60,8 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
             for call, answer, again in calls
         ]
         outcome = "passes" if run.cases.get(case) == "passed" else "fails"
-        if has_fixtures or not is_plain or not recorded.asserted:
-            continue
-        if again := _as_call(folder / path, rest, recorded.parameters):
+        is_alone = is_plain and recorded.asserted and not recorded.fixtures
+        if is_alone and (again := _as_call(folder / path, rest, recorded.parameters)):
             found.append(RecordedCall(case, case, outcome, again, plain=True))
     return found
 
@@ -73,10 +71,10 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     part in it, or it is no plain function, alone or in a class that sets nothing up."""
     name = test.partition("[")[0]
     source = text_of(path)
-    if len(source) > MAX_SOURCE or not all(map(_is_literal, parameters.values())):
+    if len(source) > MAX_SOURCE or not all(map(is_literal, parameters.values())):
         return ""
     tree = parse(source)
-    if imported(tree) & _NOT_ALONE or not any(name == one for one in _plain_functions(tree)):
+    if imported(tree) & _NOT_ALONE or name not in _plain_functions(tree):
         return ""
     if "pytest" in imported(tree):
         if not _take_out_marks(tree):
@@ -88,29 +86,20 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
 def _plain_functions(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
         inner = node.body if isinstance(node, ast.ClassDef) and not node.bases else ()
-        methods = [one.name for one in inner if isinstance(one, _DEFINES)]
+        methods = [one.name for one in inner if isinstance(one, Definition)]
         if isinstance(node, ast.FunctionDef):
             yield node.name
         elif isinstance(node, ast.ClassDef) and all(one.startswith("test") for one in methods):
             yield from (f"{node.name}::{one}" for one in methods)
 
 
-def _is_literal(text: str) -> bool:
-    try:
-        literal(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _take_out_marks(tree: ast.Module) -> bool:
     """Take pytest out of a module of tests, if it uses no more of it than marks."""
     for node in ast.walk(tree):
-        if isinstance(node, _DEFINES):
-            marks = [one for one in node.decorator_list if ast.unparse(one).startswith(_MARK)]
-            node.decorator_list = [one for one in node.decorator_list if one not in marks]
-    imports = [one for one in tree.body if ast.unparse(one) == "import pytest"]
-    tree.body = [one for one in tree.body if one not in imports] or [ast.Pass()]
+        if isinstance(node, Definition):
+            decorators = node.decorator_list
+            node.decorator_list = [d for d in decorators if not ast.unparse(d).startswith(_MARK)]
+    tree.body = [one for one in tree.body if ast.unparse(one) != "import pytest"] or [ast.Pass()]
     return not any(isinstance(one, ast.Name) and one.id == "pytest" for one in ast.walk(tree))
 
 
@@ -132,18 +121,17 @@ class _PlainFile:
     def of(cls, folder: Path, path: str) -> _PlainFile:
         """Read a file of tests, and those `conftest.py`s that count for it."""
         conftests = _conftests(folder, path)
-        if not all(_only_defines(conftest, hooks=False) for conftest in conftests):
-            return cls()
-        if not _only_defines(folder / path, hooks=True):
+        only_define = all(_only_defines(conftest, hooks=False) for conftest in conftests)
+        if not (only_define and _only_defines(folder / path, hooks=True)):
             return cls()
         tree = parse_file(folder / path)
         fixtures = {"request", "capsys", "capfd", "recwarn"}
         # From the outermost file inwards, since an inner fixture hides an outer one of its name.
         for each in (*map(parse_file, conftests), tree):
             for node in each.body:
-                if isinstance(node, _FUNCTIONS) and _is_fixture(node):
-                    asked = {argument.arg for argument in node.args.args}
-                    plain = asked <= fixtures and not _sets_state(node) and not _enters(node)
+                if isinstance(node, Function) and _is_fixture(node):
+                    parameters = {argument.arg for argument in node.args.args}
+                    plain = parameters <= fixtures and not _sets_state(node) and not _enters(node)
                     (fixtures.add if plain else fixtures.discard)(node.name)
         return cls(frozenset(_plain_tests(tree)), frozenset(fixtures))
 
@@ -156,9 +144,9 @@ def _conftests(folder: Path, path: str) -> list[Path]:
 
 def _is_test_or_plain(node: ast.stmt) -> bool:
     """Of what stands in a class of tests; `setUp`, say, may make values."""
-    if not isinstance(node, _DEFINES) or node.name.startswith("test"):
+    if not isinstance(node, Definition) or node.name.startswith("test"):
         return True
-    is_method = isinstance(node, _FUNCTIONS)
+    is_method = isinstance(node, Function)
     decorated = is_method and any(ast.unparse(one) != "classmethod" for one in node.decorator_list)
     return is_method and not decorated and not _sets_state(node) and not _enters(node)
 
@@ -167,18 +155,18 @@ def _enters(node: ast.AST) -> bool:
     return any(isinstance(part, (ast.With, ast.AsyncWith)) for part in ast.walk(node))
 
 
-def _is_fixture(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_fixture(node: Function) -> bool:
     return any(ast.unparse(one).startswith("pytest.fixture") for one in node.decorator_list)
 
 
 def _plain_tests(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
-        if isinstance(node, _FUNCTIONS):
+        if isinstance(node, Function):
             if not _sets_state(node):
                 yield node.name
         elif isinstance(node, ast.ClassDef) and all(map(_is_test_or_plain, node.body)):
             for inner in node.body:
-                if isinstance(inner, _FUNCTIONS) and not _sets_state(inner):
+                if isinstance(inner, Function) and not _sets_state(inner):
                     yield f"{node.name}::{inner.name}"
 
 
@@ -202,10 +190,9 @@ class BeforeRun(SavedModel):
             function = failure.id.partition("[")[0]
             path, _, line = failure.location.rpartition(":")
             recorded = run.calls.get(failure.id)
+            is_inside = not Path(path).is_absolute() and ".." not in Path(path).parts
             # The file alone is known of a fixture that is missing, say.
-            if not line.isdecimal() or not is_test(path) or recorded is None:
-                continue
-            if Path(path).is_absolute() or ".." in Path(path).parts:
+            if not (line.isdecimal() and is_test(path) and is_inside) or recorded is None:
                 continue
             known = assertions.setdefault(function, Failed(path, int(line)))
             compared = _comparison(recorded.compared, folder, path)
@@ -226,20 +213,14 @@ class BeforeRun(SavedModel):
 def _comparison(compared: Sequence[str], folder: Path, path: str) -> Sequence[str]:
     """The comparison that failed in a file of tests: `==` where a helper makes it, and none where
     its values are not plain."""
-    if not _are_plain(compared[:2]):
+    values = [literal(each) for each in compared[:2] if is_literal(each)]
+    # They equal nothing but themselves.
+    plain = (int, float, str, bytes, list, tuple, dict, set, type(None))
+    if len(values) != 2 or not all(isinstance(each, plain) for each in values):
         return ()
     name, file = compared[-1], folder / path
     is_helper = name.isidentifier() and name in comparing_helpers(folder, file, parse_file(file))
     return compared[:2] if is_helper else compared
-
-
-def _are_plain(values: Sequence[str]) -> bool:
-    """Whether they are two values that equal nothing but themselves."""
-    if not all(map(_is_literal, values)):
-        return False
-    known = [ast.literal_eval(value) for value in values]
-    plain = (int, float, str, bytes, list, tuple, dict, set, type(None))
-    return len(known) == 2 and all(isinstance(value, plain) for value in known)
 
 
 def patches(run: PytestRun) -> dict[str, tuple[str, int]]:
@@ -258,11 +239,8 @@ def patches(run: PytestRun) -> dict[str, tuple[str, int]]:
 def import_paths(run: PytestRun, cwd: Path) -> list[str]:
     """Where the tests' modules were imported from; relative to `cwd` what lies in it."""
     recorded = list(run.calls.values())
-    found: list[str] = []
-    for path in recorded[-1].paths if recorded else ():
-        within = Path(path).is_relative_to(cwd)
-        found.append(os.path.relpath(path, cwd) if within else path)
-    return found
+    paths = recorded[-1].paths if recorded else ()
+    return [os.path.relpath(one, cwd) if Path(one).is_relative_to(cwd) else one for one in paths]
 
 
 def modules_of_tests(folder: Path, calls: Sequence[RecordedCall]) -> list[str]:
@@ -297,17 +275,13 @@ def remove_tests(copy: Path) -> None:
             Path(folder).rmdir()
 
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEFINES = (*_FUNCTIONS, ast.ClassDef)
-
-
 def _only_defines(path: Path, *, hooks: bool) -> bool:
     """Whether a file, when it is imported, makes values with Python's own means or pytest's, and
     changes nothing but the import path, which is the same where calls are played."""
     tree = parse_file(path)
     origins = _origins(tree)
     for node in tree.body:
-        if isinstance(node, _DEFINES):
+        if isinstance(node, Definition):
             if not hooks and node.name.startswith("pytest_"):
                 return False
             run = node.decorator_list
@@ -338,7 +312,7 @@ def _origins(tree: ast.Module) -> dict[str, str]:
         origin = next((one for one in used if one in found.values() and not _is_known(one)), "")
         if isinstance(node, ast.ClassDef):
             found[node.name] = origin or "builtins"
-        elif not isinstance(node, _DEFINES):
+        elif not isinstance(node, Definition):
             stored = [one.id for one in names if isinstance(one.ctx, ast.Store)]
             found.update(dict.fromkeys(stored, origin or "builtins"))
     return found
@@ -365,16 +339,22 @@ def _is_harmless(function: ast.expr, origins: Mapping[str, str]) -> bool:
 
 
 def _sets_state(node: ast.AST) -> bool:
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Global, ast.Nonlocal, ast.Delete)):
+    return any(map(_is_of_state, ast.walk(node)))
+
+
+def _is_of_state(node: ast.AST) -> bool:
+    match node:
+        case ast.Global() | ast.Nonlocal() | ast.Delete():
             return True
-        if isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
-            owner = part.value.id if isinstance(part.value, ast.Name) else ""
-            if owner not in ("self", "cls"):
-                return True
-        name = part.id if isinstance(part, ast.Name) else ""
-        name = part.attr if isinstance(part, ast.Attribute) else name
-        name = part.arg if isinstance(part, ast.arg) else name
-        if name in _SETS_STATE:
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.Attribute(attr=name) if (
+            name in _SETS_STATE
+        ):
             return True
-    return False
+        case ast.Attribute(value=ast.Name(id="self" | "cls")):
+            return False
+        case ast.Subscript(value=ast.Name(id="self" | "cls")):
+            return False
+        case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
+            return True
+        case _:
+            return False

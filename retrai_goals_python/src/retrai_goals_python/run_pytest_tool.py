@@ -11,8 +11,8 @@ from retrai_core import RunContext, Tool, ToolArgs, ToolError, ToolOptions, Tool
 from retrai_goal_support import ShellWords
 
 from .pytest_goal import PytestGoalOptions
-from .reasons import describe_run
-from .runner import render_failures, run_pytest
+from .pytest_run import describe_run, render_failures
+from .runner import run_pytest
 
 
 class RunPytestOptions(ToolOptions):

@@ -23,26 +23,17 @@ from pathlib import Path
 from retrai_core import Completed, Limits, Sandbox, ToolError
 from retrai_goal_support import CALL_RECORDER_FILES, Failure, fresh_folder
 
-from .brought_along import left_out
 from .contradiction import contradict_tests
 from .copied_project import CopiedProject
-from .environment import ProbedEnvironment, missing_module, probe_environment
+from .environment import probe_environment, why_unusable
 from .live_report import LiveReport
-from .pytest_run import PytestRun
-from .rendering import render_failures
+from .pytest_run import PytestRun, render_failures
 from .report_reading import make_run
-from .stack_dump import read_stacks
+from .unrequested_plugins import disabling_arguments
 
 __all__ = ["FAILED", "Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
-INSIDE = (
-    REPORTER,
-    "_retrai_compared",
-    "_retrai_explain",
-    "_retrai_imports",
-    "_retrai_patches",
-)
 OUTPUT_BYTES = 200_000
 FAILED: Sequence[str] = ("*",)
 """For `run_pytest(record=...)`: all cases that do not pass."""
@@ -112,20 +103,22 @@ async def run_pytest(
             done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
         finally:
             await asyncio.to_thread(report.close)
-        data = report.data
-        stack = await asyncio.to_thread(read_stacks, folder)
+        data, most = report.data, max_chars_per_failure
         run = await asyncio.to_thread(
-            make_run, data, done, cwd, python, arguments, timeout_s, max_chars_per_failure, stack
+            make_run, data, done, cwd, python, arguments, timeout_s, most, folder
         )
     if not run.complete and not run.pytest_version and isinstance(done, Completed):
-        return await _explain_missing(sandbox, python, cwd, run)
+        # pytest never began: say so plainly when the reason is that it is not installed.
+        found = await probe_environment(sandbox, python, "pytest", cwd)
+        problem = why_unusable(found, python, "pytest")
+        return replace(run, problem=problem, output_tail="") if problem else run
     return run
 
 
 def _lay_out(folder: Path, settings: Mapping[str, object]) -> None:
     """The reporter in a folder of its own, for the path, and room for the report beside it."""
     (folder / "path").mkdir()
-    own = (Path(__file__).parent / "inside" / f"{name}.py" for name in INSIDE)
+    own = (Path(__file__).parent / "inside").glob("*.py")
     for source in (*own, *CALL_RECORDER_FILES):
         shutil.copyfile(source, folder / "path" / source.name)
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
@@ -154,8 +147,8 @@ async def _start(
         "RETRAI_PYTEST_REPORT": str(folder / "report"),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(folder / "path"), before])),
     }
-    brought = await asyncio.to_thread(left_out, python, cwd, arguments, env)
-    command = [python, "-m", "pytest", "-p", REPORTER, *brought, *arguments]
+    disabling = await asyncio.to_thread(disabling_arguments, python, cwd, arguments, env)
+    command = [python, "-m", "pytest", "-p", REPORTER, *disabling, *arguments]
     try:
         return await sandbox.run(
             command,
@@ -167,12 +160,3 @@ async def _start(
         )
     except ToolError as error:
         return error
-
-
-async def _explain_missing(sandbox: Sandbox, python: str, cwd: Path, run: PytestRun) -> PytestRun:
-    """pytest never began: say so plainly when the reason is that it is not installed."""
-    found = await probe_environment(sandbox, python, "pytest", cwd)
-    if isinstance(found, ProbedEnvironment) and found.found:
-        return run
-    problem = found if isinstance(found, str) else missing_module(python, "pytest")
-    return replace(run, problem=problem, output_tail="")

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from retrai_core import Environment
 from retrai_goal_support import text_of
 
 from .environment import ProbedEnvironment
-from .installed import Installed, ctime_ns, entries, files_below, installed_in, normalized
-from .start_up_files import named_folders, start_up_files
+from .installed import (
+    Installed,
+    ctime_ns,
+    entries,
+    files_below,
+    installed_in,
+    is_as_recorded,
+    normalized,
+)
 
 DECLARING = (
     *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini"),
@@ -20,6 +27,11 @@ DECLARING = (
 )
 # Also where the metadata does not say what the runner's modules are called.
 _MODULES = ("pytest", "_pytest", "py")
+CUSTOMIZE = ("sitecustomize", "usercustomize")
+# What setuptools, hatchling and others write for an editable install.
+_EDITABLE_LINE = re.compile(
+    r"^import (?P<module>_+editable_\w+)(?:\s*;\s*(?P=module)\.(?:install|F)\S*.*)?$"
+)
 
 
 def declared_text(project: Path) -> str:
@@ -53,7 +65,7 @@ class RunnerFiles:
         installed = installed_in(folders)
         needed = _closure("pytest", installed)
         modules = {*_MODULES}
-        files: list[Path] = [*_interpreter_files(self._python, self._probed.prefix)]
+        files = [*_interpreter_files(self._python, self._probed.prefix)]
         steering = [*start_up_files(folders, installed), *self._own_plugins(folders)]
         for one in needed:
             modules |= {path.name.partition(".")[0] for path in self._top_level(one)}
@@ -75,29 +87,23 @@ class RunnerFiles:
         if "pytest11" in self._declared:
             return
         roots = [self._project / root for root in ("", "src", "tests")]
-        for root in dict.fromkeys([*roots, *self._named_inside(folders)]):
+        named = named_folders(folders)
+        roots += [one for one in named if not is_environments(one, self._probed, self._project)]
+        for root in dict.fromkeys(roots):
             for folder in entries(root):
                 if folder.name.endswith(".egg-info"):
                     one = Installed(folder.name, "", Path(folder.path))
                     if one.plugs_into_pytest:
                         yield one.folder / "entry_points.txt"
 
-    def _named_inside(self, folders: Sequence[Path]) -> Iterable[Path]:
-        for folder in named_folders(folders):
-            if not is_environments(folder, self._probed, self._project):
-                yield folder
-
     def _top_level(self, one: Installed) -> list[Path]:
         """What a distribution put into its folder, as its RECORD has it."""
         key = (one.folder, ctime_ns(one.folder / "RECORD"))
         if key not in self._known:
             own = [path for path in one.record() if path.is_relative_to(one.site)]
-            names = {one.folder.name, *(path.relative_to(one.site).parts[0] for path in own)}
-            self._known[key] = [
-                one.site / name
-                for name in sorted(names)
-                if name != "__pycache__" and not name.endswith(".pth")
-            ]
+            top = {one.folder, *(one.site / path.relative_to(one.site).parts[0] for path in own)}
+            code = [path for path in top if path.name != "__pycache__" and path.suffix != ".pth"]
+            self._known[key] = sorted(code)
         return self._known[key]
 
     def _files(self, one: Installed) -> Iterator[Path]:
@@ -108,13 +114,10 @@ class RunnerFiles:
 
 def environment_folders(probed: ProbedEnvironment, project: Path) -> list[Path]:
     """The folders of the import path that are not the project's own, those of `.pth` files too."""
-    own = [Path(entry) for entry in probed.path if os.path.isabs(entry)]
-    more = named_folders(folder for folder in own if is_environments(folder, probed, project))
-    return [
-        folder
-        for folder in dict.fromkeys([*own, *more])
-        if is_environments(folder, probed, project)
-    ]
+    path = [Path(entry) for entry in probed.path if os.path.isabs(entry)]
+    own = [folder for folder in path if is_environments(folder, probed, project)]
+    more = [one for one in named_folders(own) if is_environments(one, probed, project)]
+    return list(dict.fromkeys([*own, *more]))
 
 
 def is_environments(folder: Path, probed: ProbedEnvironment, project: Path) -> bool:
@@ -168,3 +171,76 @@ def _interpreter_files(python: str, prefix: str) -> Iterable[Path]:
     while path.is_symlink():
         yield path
         path = Path(os.path.normpath(path.parent / path.readlink()))
+
+
+def named_folders(folders: Iterable[Path]) -> list[Path]:
+    """Folders that `.pth` files put on the import path."""
+    found: dict[Path, None] = {}
+    for folder in folders:
+        for path in _pth_files(folder):
+            found.update((named, None) for named in _named_in(path) if named.is_dir())
+    return list(found)
+
+
+def only_names_folders(path: Path, is_known: Callable[[Path], bool]) -> bool:
+    """Whether a `.pth` file runs no code and puts only known folders on the import path.
+
+    `setup.py develop`, and pip with an old setuptools, write `easy-install.pth`, which stands in no
+    RECORD.
+    """
+    return not any(map(_is_code, _lines(path))) and all(map(is_known, _named_in(path)))
+
+
+def start_up_files(folders: Sequence[Path], installed: Mapping[str, Installed]) -> list[Path]:
+    """Files that Python runs when it starts, but for those that an honest install brings.
+
+    Such are a `.pth` file that only names folders, one that an index's distribution put there, and
+    the finder of an editable install; in each case as the installer recorded it.
+    """
+    found: list[Path] = []
+    for folder in folders:
+        for entry in entries(folder):
+            if entry.name.split(".", 1)[0] in CUSTOMIZE:
+                path = Path(entry.path)
+                found += map(Path, files_below(path)) if entry.is_dir() else [path]
+        for path in _pth_files(folder):
+            lines = [line for line in _lines(path) if _is_code(line)]
+            if lines and not _is_recorded(path, lines, installed):
+                found.append(path)
+    return found
+
+
+def _pth_files(folder: Path) -> list[Path]:
+    return [Path(entry.path) for entry in entries(folder) if entry.name.endswith(".pth")]
+
+
+def _named_in(path: Path) -> list[Path]:
+    lines = [line for line in _lines(path) if not _is_code(line)]
+    return [Path(os.path.normpath(path.parent / line)) for line in lines]
+
+
+def _lines(path: Path) -> list[str]:
+    lines = text_of(path).splitlines()
+    return [line.strip() for line in lines if line.strip() and line[0] != "#"]
+
+
+def _is_code(line: str) -> bool:
+    return line.startswith(("import ", "import\t"))
+
+
+def _is_recorded(path: Path, lines: Sequence[str], installed: Mapping[str, Installed]) -> bool:
+    """An installer put the file there, from an index or as an editable install's own."""
+    for one in installed.values():
+        if one.site != path.parent or path.name not in one.text("RECORD"):
+            continue
+        record = one.record()
+        if not is_as_recorded(path, record):
+            continue
+        if one.is_from_index:
+            return True
+        modules = [_EDITABLE_LINE.match(line) for line in lines]
+        return all(
+            found is not None and is_as_recorded(path.with_name(f"{found['module']}.py"), record)
+            for found in modules
+        )
+    return False

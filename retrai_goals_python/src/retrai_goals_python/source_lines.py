@@ -33,24 +33,21 @@ class SourceLines:
         shown: list[str] = []
         for number in range(first, last + 1):
             mark = ">" if number == line else " "
-            shown.append(f"{mark} {number:>{width}} | {lines[number - 1][:200]}".rstrip())
+            shown.append(f"{mark} {number:>{width}} | {lines[number - 1]}".rstrip())
         return "\n".join(shown)
 
     def line(self, path: str, line: int) -> str:
         """One line, counted from 1; empty when it is not there."""
         lines = self._lines(path)
-        return lines[line - 1][:200] if 1 <= line <= len(lines) else ""
+        return lines[line - 1] if 1 <= line <= len(lines) else ""
 
     def _lines(self, path: str) -> list[str]:
         if path not in self._files:
-            self._files[path] = self._read(path)
+            full = self._project / path
+            try:
+                is_inside = full.resolve().is_relative_to(self._project)
+            except (OSError, ValueError):
+                is_inside = False  # a traceback can name a file that never existed (`<string>`)
+            text = text_of(full, MAX_CHARS) if is_inside else ""
+            self._files[path] = [line[:200] for line in text.splitlines()]
         return self._files[path]
-
-    def _read(self, path: str) -> list[str]:
-        full = self._project / path
-        try:
-            is_inside = full.resolve().is_relative_to(self._project) and full.is_file()
-        except (OSError, ValueError):
-            # A traceback can name a file that never existed (`<string>`): there is nothing to show.
-            is_inside = False
-        return text_of(full, MAX_CHARS).splitlines() if is_inside else []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from retrai_goal_support import text_of
 
-from .python_source import last_name, parse
+from .python_source import Function, last_name, parse
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
@@ -63,7 +63,8 @@ def count_excuses(text: str) -> int:
         >>> count_excuses("text = '# type: ignore'\\n")
         0
     """
-    return sum(map(_in_comment, comments_in(text).values())) + _unchecked(text)
+    unchecked = sum(map(_is_unchecked, _seen_by_checker(parse(text))))
+    return sum(map(_in_comment, comments_in(text).values())) + unchecked
 
 
 def _in_comment(comment: str) -> int:
@@ -88,11 +89,6 @@ def comments_in(text: str) -> dict[int, str]:
     return {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
 
 
-def _unchecked(text: str) -> int:
-    """Definitions with `@no_type_check`, and those with which every attribute exists."""
-    return sum(map(_is_unchecked, _seen_by_checker(parse(text))))
-
-
 def _seen_by_checker(tree: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a tree, without what only a running program sees."""
     for node in ast.iter_child_nodes(tree):
@@ -103,6 +99,7 @@ def _seen_by_checker(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_unchecked(node: ast.AST) -> bool:
+    """A definition with `@no_type_check`, or one with which every attribute exists."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             bases = node.bases if isinstance(node, ast.ClassDef) else ()
@@ -111,6 +108,6 @@ def _is_unchecked(node: ast.AST) -> bool:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name in _DYNAMIC_ATTRIBUTES
         case ast.If(test=test, body=body, orelse=[_, *_]) if ast.unparse(test).endswith(_CHECKING):
-            return any(isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) for each in body)
+            return any(isinstance(each, Function) for each in body)
         case _:
             return False

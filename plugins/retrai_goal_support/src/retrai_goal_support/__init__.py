@@ -18,12 +18,7 @@ from .contradictions import (
 from .folders import bytes_of, fresh_folder, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
-from .python_calls import (
-    CALL_RECORDER_FILES,
-    PythonCalls,
-    python_recorder,
-    replay_python_calls,
-)
+from .python_calls import CALL_RECORDER_FILES, PythonCalls, python_recorder, replay_python_calls
 from .replays import json_lines, play_calls
 from .results import Failure, code_result, render_failures, shorten, suite_result
 from .saved_model import SavedModel

@@ -225,8 +225,9 @@ def _changed_at(
             changes = _changed_object(found, known) if has_failed else {}
         else:
             literal = found["literal"]
-            old = [one for one in known if "made" not in form.groupindex and _differs(one, literal)]
-            other = old[0] if old else contradiction_of(literal, far=forms.far)
+            old = [one for one in known if _are_equal(one, literal) is False]
+            is_made = "made" in form.groupindex
+            other = contradiction_of(literal, far=forms.far) if is_made or not old else old[0]
             changes = {found.span("literal"): other} if other else {}
         if changes:
             line = _LINE.match(text, at)
@@ -239,9 +240,10 @@ def _changed_at(
 def _changed_object(expected: re.Match[str], known: Sequence[str]) -> _Edits:
     literals = list(_ANY_LITERAL.finditer(expected.string, *expected.span("object")))
     for literal in literals:
-        others = [each[0] for each in literals if each is not literal]
-        other = _opposite(literal[0])
-        if other and _is_among(literal[0], known) and not _is_among(literal[0], others):
+        is_known = any(_are_equal(one, literal[0]) for one in known)
+        others = [one for one in literals if one is not literal and _are_equal(one[0], literal[0])]
+        other = _opposite(literal[0]) if is_known and not others else None
+        if other:
             return {literal.span(): other}
     return {}
 
@@ -276,33 +278,23 @@ def _start_of(text: str, line: int) -> int:
     return sum(len(each) + 1 for each in text.split("\n")[: line - 1])
 
 
-def _differs(one: str, other: str) -> bool:
-    """Whether two literals are of one kind, and no loose comparison takes them for equal."""
-    return _are_comparable(one, other) and _value(one) != _value(other)
+def _are_equal(one: str, other: str) -> bool | None:
+    """Whether two literals mean the same; None where they are of two kinds, or have escapes."""
+    if not one or "\\" in one + other:
+        return None
+    (kind, value), (other_kind, other_value) = _meaning(one), _meaning(other)
+    return value == other_value if kind == other_kind else None
 
 
-def _is_among(literal: str, others: Sequence[str]) -> bool:
-    alike = [one for one in others if _are_comparable(one, literal)]
-    return any(_value(one) == _value(literal) for one in alike)
-
-
-def _are_comparable(one: str, other: str) -> bool:
-    return bool(one) and _kind(one) == _kind(other) and "\\" not in one + other
-
-
-def _value(literal: str) -> str | float:
-    """What a literal means, however it is written."""
+def _meaning(literal: str) -> tuple[str, str | float]:
+    """The kind and the value of a literal, however it is written."""
+    if literal in _TRUTH:
+        return "truth", literal
     found = _NUMBER.fullmatch(literal)
     if found is None:
-        return literal.strip(_QUOTES)
+        return "text", literal.strip(_QUOTES)
     sign, whole, fraction, _ = found.groups(default="0")
-    return float(f"{sign}{whole.replace('_', '')}.{fraction}")
-
-
-def _kind(literal: str) -> str:
-    if literal in _TRUTH:
-        return "truth"
-    return "text" if literal[0] in _QUOTES else "number"
+    return "number", float(f"{sign}{whole.replace('_', '')}.{fraction}")
 
 
 def _text(path: Path) -> str:

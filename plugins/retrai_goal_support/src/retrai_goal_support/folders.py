@@ -102,13 +102,11 @@ def bytes_of(path: Path, max_bytes: int) -> bytes:
         >>> bytes_of(Path("/dev/zero"), 10)
         b''
     """
+    # Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    more = os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        # Without O_NONBLOCK, opening a named pipe would wait for its writer.
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            return b""
-        with open(handle, "rb") as file:
-            return file.read(max_bytes)
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | more)) as file:
+            is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return file.read(max_bytes) if is_regular else b""
     except OSError:
         return b""

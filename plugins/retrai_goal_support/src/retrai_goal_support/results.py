@@ -62,11 +62,12 @@ def suite_result(
         >>> suite_result({"a": "passed", "b": "skipped"}, ["t"]).reason
         '1 test passes, 1 skipped'
     """
-    report, told = CheckReport(cases, command, interpreter, complete=not problem), failures or {}
+    report = CheckReport(cases, command, interpreter, complete=not problem)
     bad = [name for name, outcome in cases.items() if outcome in _FAILING]
     ran = any(outcome != "skipped" for outcome in cases.values())
     achieved = not problem and ran and not bad
-    texts = {name: shorten(text.strip(), MAX_CHARS_PER_FAILURE) for name, text in told.items()}
+    given = failures or {}
+    texts = {name: shorten(text.strip(), MAX_CHARS_PER_FAILURE) for name, text in given.items()}
     failed = [Failure(name, cases[name], text=texts.get(name, "")) for name in bad]
     details = "" if achieved else render_failures(failed, problem=problem, output=output)
     return GoalResult(achieved, _reason(report, problem, len(bad)), details, report)

@@ -116,12 +116,5 @@ class Redirected:
         return getattr(self._finder, name)
 
 
-def lead(original: str, copy: str, here: str, roots: Sequence[str]) -> Imports:
-    """Lead imports from `original` to `copy`."""
-    imports = Imports(original, copy)
-    imports.lead_to_copy(here, roots)
-    return imports
-
-
 def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -12,7 +12,9 @@ import sys
 import time
 import types
 from importlib.util import resolve_name
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, cast
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, cast
+
+from _retrai_values import OwnFile
 
 PASSED_OVER = ("__main__", "sys")
 """The streams and hooks of `sys` are there to be replaced."""
@@ -51,7 +53,6 @@ tables that fill themselves."""
 
 Place = Tuple[str, int]
 """A file, and a line in it from 1."""
-OwnFile = Callable[[str], bool]
 
 
 class Patches:

@@ -24,12 +24,12 @@ import _retrai_patches
 import _retrai_record
 import pytest
 from _retrai_compared import compared_by, written
-from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 
 FAILURES = (AssertionError, pytest.fail.Exception)
 FAILED_EXAMPLES = ("DocTestFailure", "MultipleDoctestFailures")
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
+MAX_TEXT = 16000
 MAX_SECTION = 3000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -310,6 +310,38 @@ class CallRecords:
         return sorted(name for name, _ in variables() ^ _variables)
 
 
+def shorten(text: Any, limit: int) -> str:
+    text = str(text)
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    cut = len(text) - 2 * half
+    return "%s\n... %d characters left out ...\n%s" % (text[:half], cut, text[-half:])
+
+
+def explain(longrepr: Any) -> dict[str, Any]:
+    """The text that pytest would print, and where and how the test crashed, if it says so."""
+    found: dict[str, Any] = {"text": shorten(longrepr, MAX_TEXT)}
+    # Not every explanation has it: a doctest's, a collection error's and a plugin's are texts.
+    crash: Any = getattr(longrepr, "reprcrash", None)
+    if crash is not None:
+        found["path"] = str(crash.path)
+        found["line"] = int(crash.lineno or 0)
+        found["message"] = shorten(crash.message, MAX_TEXT)
+    return found
+
+
+def describe_subtest(report: Any) -> str:
+    """What tells one subtest from another; empty for a test of its own."""
+    context = getattr(report, "context", None)
+    if context is None or not hasattr(context, "kwargs"):
+        return ""
+    parts = [] if context.msg is None else ["[%s]" % context.msg]
+    if context.kwargs:
+        parts.append("(%s)" % ", ".join("%s=%s" % pair for pair in sorted(context.kwargs.items())))
+    return " ".join(parts) or "(<subtest>)"
+
+
 def read_settings(folder: str) -> Dict[str, Any]:
     """What the runner wants: `outcomes_only`, `record`, `imports`."""
     with open(os.path.join(folder, "settings.json"), encoding="utf-8") as file:
@@ -323,7 +355,9 @@ def lead_imports(places: Any, here: str = "") -> Any:
         return None
     original, copy, roots = places
     # A worker of pytest-xdist gets the import path of the process that started it.
-    return _retrai_imports.lead(original, copy, here, roots if here else ())
+    imports = _retrai_imports.Imports(original, copy)
+    imports.lead_to_copy(here, roots if here else ())
+    return imports
 
 
 def hook_functions(manager: Any) -> Iterator[Tuple[str, Any]]:

@@ -132,9 +132,8 @@ class Recorder:
         if len(self.calls) >= self.max_calls or self.size > self.max_size:
             self.incomplete = True
         if code.co_name == "<module>" or self.incomplete:
-            return _Followed(self, "", "", None).local
-        shown, again, arguments = self._call(frame)
-        return _Followed(self, shown, again, arguments).local
+            return _Followed(self, "", "", []).local
+        return _Followed(self, *self._call(frame)).local
 
     def is_projects(self, name: str) -> bool:
         """Whether a file is the project's source, and no test."""
@@ -160,11 +159,9 @@ class Recorder:
 class _Followed:
     """One call until it ends."""
 
-    def __init__(
-        self, recorder: Recorder, shown: str, again: str, arguments: Optional[Pairs]
-    ) -> None:
+    def __init__(self, recorder: Recorder, shown: str, again: str, arguments: Pairs) -> None:
         self.recorder, self.shown, self.again = recorder, shown, again
-        self.arguments = arguments or []
+        self.arguments = arguments
         self.error: Optional[BaseException] = None
         self.before = [recorder.values.text(value) for _, value in self.arguments]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from .pytest_detection import TEST_FILES, python_files
+from .pytest_detection import PYTEST_FILES, TEST_FILES, python_files
 from .python_source import read_bytes
 from .runner_files import DECLARING
 
@@ -23,7 +23,7 @@ ASKING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 """Variables of pytest's that may ask for a plugin, where the sandbox passes them on."""
 
 
-def left_out(
+def disabling_arguments(
     python: str, cwd: Path, arguments: Sequence[str], env: Mapping[str, str] | None = None
 ) -> list[str]:
     """Arguments that keep pytest from loading what nobody but retrai asked for; reads files.
@@ -35,7 +35,7 @@ def left_out(
         env: variables that pytest gets beside retrai's own.
 
     Example:
-        >>> left_out("/usr/bin/python3-of-another-environment", Path.cwd(), [])
+        >>> disabling_arguments("/usr/bin/python3-of-another-environment", Path.cwd(), [])
         []
     """
     if os.path.dirname(os.path.dirname(os.path.abspath(python))) != sys.prefix:
@@ -48,11 +48,9 @@ def left_out(
 
 def _texts(cwd: Path) -> Iterator[bytes]:
     """What could use a plugin: configuration, here and above, tests, and their fixtures."""
-    above = (*DECLARING, "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py")
-    folders = (cwd, *cwd.parents)
-    yield from (
-        read_bytes(path) for folder in folders for name in above for path in folder.glob(name)
-    )
+    for folder in (cwd, *cwd.parents):
+        for name in (*DECLARING, *PYTEST_FILES, "conftest.py"):
+            yield from map(read_bytes, folder.glob(name))
     for path in islice(python_files(cwd), MAX_FILES):
         if any(map(path.match, (*TEST_FILES, "conftest.py"))):
             yield read_bytes(cwd / path)
