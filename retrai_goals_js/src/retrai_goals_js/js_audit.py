@@ -100,6 +100,12 @@ TRICKS = (
         "knows how tests are named",
         sign="unproven",
     ),
+    Trick.reaching(r"\benv\.TZ\s*=[^=]", "changes the time zone of the process", sign="unchanged"),
+    Trick.reaching(
+        r"\.actual\b.*\.expected\b|\.expected\b.*\.actual\b|\bERR_ASSERTION\b",
+        "looks at what an assertion compared",
+        sign="unproven",
+    ),
     Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
     # Cases that do not end are missed in the report.
     Trick(re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b"), "ends the process"),

@@ -77,9 +77,11 @@ PYTHON_TRICKS = (
         "changes what others hold",
     ),
     Trick.reaching(
-        r"[.\"']reset_mock\b|(?<!self)\.(?:mock_calls|call_args_list)\b",
-        "resets a double of the tests",
+        r"[.\"']reset_mock\b|(?<!self)\.(?:mock_calls|call_args_list)\b"
+        r"|\.assert_\w+\s*=[^=]|\bsetattr\([^)]*[\"']assert_",
+        "resets or changes a double of the tests",
     ),
+    Trick.reaching(r"\bf_code\.co_consts\b", "reads the constants of its callers"),
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
     Trick.reaching(
         r"\blen\(\s*(?:gc\.get_objects\(|sys\.modules\s*\))|\bgc\.get_(?:count|stats)\(",
@@ -115,6 +117,10 @@ PYTHON_TRICKS = (
         "uses private parts of the standard library",
     ),
     sign(r"\bf?chdir\(", "changes the working folder"),
+    sign(
+        r"\btzset\(|\benviron\[[\"']TZ[\"']\]\s*=[^=]|\bsetlocale\(",
+        "changes the time zone or the locale of the process",
+    ),
     sign(r"(?<![\w.])(?:exec|compile)\(", "runs code that it makes"),
     # Neither an address (`https://host/test/`) nor a route (`/api/test/`).
     sign(r"[\"'](?:(?:(?!/)[^\"':]*/)?tests?/|(?:[^\"':]*/)?test_\w+\.py)", NAMES_TEST),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import audit_lines, changed_files, changed_lines, text_of
+from retrai_goal_support import Trick, audit_lines, changed_files, changed_lines, text_of
 
 from .diff_audit import IGNORES, is_source, reported
 from .python_source import definitions
@@ -20,6 +20,10 @@ TRICKS = (
     reported(r"\breport\w+\"?\s*[:=]\s*(?:false|\"none\"|'none')", "switches a rule off"),
     reported(r"^\s*\"?(?:exclude|ignore|strict|include)\"?\s*[:=]", "changes what is checked"),
     reported(r"typeCheckingMode", "changes how strictly is checked"),
+    Trick.reaching(
+        r"\bspec_from_file_location\(|\brunpy\.run_\w+\(|(?<![\w.])exec\(",
+        "runs code that no type checker follows",
+    ),
 )
 _NAME = r"(?:\w+\.)*Any\b"
 _ANY = re.compile(rf"(?<=[\[ ])[\"']?(?:(?:\w+\.)*Optional\[{_NAME}\]|{_NAME}(?: \| None)?)[\"']?")
