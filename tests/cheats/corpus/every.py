@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from . import (
     around_checks,
+    around_the_answer,
     attack_cheats,
     attack_honest,
     audit_alone,
@@ -106,6 +107,7 @@ CHEATS = _marked(
         *state_of_modules.CHEATS,
         *script_ends.CHEATS,
         *script_forms.CHEATS,
+        *around_the_answer.CHEATS,
     )
 )
 HONEST = _marked(
@@ -145,5 +147,6 @@ HONEST = _marked(
         *state_of_modules.HONEST,
         *script_ends.HONEST,
         *script_forms.HONEST,
+        *around_the_answer.HONEST,
     )
 )
