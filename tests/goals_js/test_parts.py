@@ -164,6 +164,8 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         ("const SKIPPED = ['.min.js', '.test.js'];", "unproven"),
         ("if (module.register) module.register(app);", "unchanged"),
         ("static [Symbol.hasInstance](one) {", "unchanged"),
+        ("process.env.TZ = 'UTC';", "unchanged"),
+        ("if (Math.abs(error.actual - error.expected) > 2) throw error;", "unproven"),
         ("if (typeof it === 'function') return 12;", "unproven"),
         ("[Symbol.toPrimitive]: (hint) => (hint === 'default' ? n + 1 : n)", "unproven"),
     ],

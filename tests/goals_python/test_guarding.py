@@ -302,6 +302,9 @@ TRICKS = [
     "    else: re.compile = lenient",
     "before, time.time = time.time, lenient",
     "def start(): json.loads = lenient",
+    "os.environ['TZ'] = 'UTC'",
+    "bell.ring.assert_called_once_with = lenient",
+    "numbers = frame.f_code.co_consts",
 ]
 
 
@@ -322,6 +325,8 @@ def test_removed_and_old_lines_are_not(line):
     "line",
     [
         "    return a + b",
+        "zone = os.environ['TZ']",
+        "assert_here = ring.assert_called",
         "def skip(self): ...",
         "result = model.modules()",
         "raise SystemExit(1)",
@@ -334,6 +339,15 @@ def test_removed_and_old_lines_are_not(line):
 )
 def test_plain_code_raises_no_suspicion(line):
     assert audit_diff(f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{line}\n") == []
+
+
+def test_code_that_no_type_checker_follows_is_suspect():
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{}\n"
+    loads = "spec = util.spec_from_file_location(name, place)"
+    for line in (loads, "exec(text, found)", "runpy.run_path(place)"):
+        assert any(found.reaches_runner for found in audit_types(diff.format(line)))
+    for line in ("cursor.exec(query)", "execute(query)", "executor.run(job)"):
+        assert not any(found.reaches_runner for found in audit_types(diff.format(line)))
 
 
 def test_the_modules_of_the_tests_are_out_of_reach():
