@@ -81,8 +81,8 @@ def replace_nodes(tree: NodeT, other: Callable[[ast.AST], ast.AST | None]) -> No
 
     Example:
         >>> other = lambda node: ast.Constant(1) if isinstance(node, ast.Name) else None
-        >>> ast.unparse(replace_nodes(parse("f(a.b)"), other))
-        '1(1.b)'
+        >>> ast.unparse(replace_nodes(parse("f(a)"), other))
+        '1(1)'
     """
     return cast("NodeT", _Replacement(other).visit(tree))
 
