@@ -78,7 +78,7 @@ PYTHON_TRICKS = (
     ),
     Trick.reaching(
         r"[.\"']reset_mock\b|(?<!self)\.(?:mock_calls|call_args_list)\b"
-        r"|\.assert_\w+\s*=[^=]|\bsetattr\([^)]*[\"']assert_",
+        r"|\.assert_(?:(?:not_)?(?:called|awaited)\w*|any_\w+|has_\w+)\s*=[^=]",
         "resets or changes a double of the tests",
     ),
     Trick.reaching(r"\bf_code\.co_consts\b", "reads the constants of its callers"),

@@ -70,16 +70,13 @@ SHELL = (
         "changes a command of the shell",
     ),
     Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\sDEBUG\s*$", "hooks into the shell"),
-    Trick.reaching(
-        r"(?:<|\b(?:awk|cat|cksum|grep|head|md5sum|sed|sha\d*sum|tail|wc)\b[^|;#]*)\s*\"?\$(?:0|\{0)",
-        _READS_PROGRAM,
-    ),
+    # With `sed` and `grep` a program shows how it is used, which stands at its top.
+    Trick.reaching(r"\b(?:cksum|md5sum|sha\d*sum)\b[^|;#]*\$(?:0|\{0)", _READS_PROGRAM),
 )
 PERL = (
     Trick.reaching(
         r"\bopen\b[^;]*\$0\b|@ARGV\b[^;]*=[^;]*\$0\b|\bread_file\(\s*\$0\b", _READS_PROGRAM
     ),
-    Trick.reaching(r"\b_exit\(\s*0|\$\?\s*=\s*0", "ends the process"),
 )
 C = (
     Trick.reaching(
@@ -119,7 +116,7 @@ OF_PROGRAMS = (
 )
 _LANGUAGES = (
     (re.compile(r"\.(?:ba|k|z)?sh$"), SHELL),
-    (re.compile(r"\.p[lm]$"), PERL),
+    (re.compile(r"\.pm$"), PERL),
     (re.compile(r"\.py$"), PYTHON),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
     (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
