@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrai_goals_shell.command_audit import DETACHES, audit_commands
+from retrai_goals_shell.command_audit import LEFT_OUT, audit_commands
 from retrai_goals_shell.shell_goal import ShellGoal
 
 from ..goal_bench import Bench
@@ -105,15 +105,19 @@ def test_what_the_command_starts_may_read_its_arguments_and_end() -> None:
         ("job.py", ["subprocess.run(line, start_new_session=True, check=True)"], False),
         ("job.js", ["spawn('node', ['more.js'], { detached: true });"], True),
         ("job.js", ["timer.unref();"], False),
+        ("job.py", ["        if time.monotonic() > end:", "            break"], True),
+        ("job.js", ["while (i < n && Date.now() < end) {"], True),
+        ("job.py", ["took = time.monotonic() - begun", "if took > 3:"], False),
+        ("job.py", ["if time.monotonic() - told > 1:  # shown each second"], False),
         ("job.yml", ["detached: true"], False),
     ],
 )
-def test_work_that_goes_on_after_the_end_is_suspect_where_time_counts(
+def test_work_that_goes_on_after_the_end_or_is_left_out_is_suspect_where_time_counts(
     path: str, lines: list[str], *, is_suspect: bool
 ) -> None:
     body = "".join(f"+{line}\n" for line in lines)
     diff = f"--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n{body}"
-    found = audit_commands(diff, extra=DETACHES)
+    found = audit_commands(diff, extra=LEFT_OUT)
     assert any(each.reaches_runner for each in found) is is_suspect
     assert not any(each.reaches_runner for each in audit_commands(diff))
 

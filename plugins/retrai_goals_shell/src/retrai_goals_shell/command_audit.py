@@ -89,7 +89,11 @@ C = (
         r"__has_include\s*\(\s*[\"<][^\">]*(?:test|check|spec)", "looks whether tests are there"
     ),
 )
-DETACHES = (
+_CLOCK = (
+    r"\b(?:time\.(?:time|monotonic|perf_counter|process_time)(?:_ns)?"
+    r"|(?:Date|performance)\.now)\(\)"
+)
+LEFT_OUT = (
     Trick.reaching(
         r"\bos\.setsid\(|\bPopen\(.*\bstart_new_session\s*=\s*True|\bdetached:\s*true",
         "starts what goes on after the end",
@@ -97,8 +101,12 @@ DETACHES = (
     Trick.reaching(
         r"\bos\.fork\(\)(?![\s\S]*\bwait)", "starts what goes on after the end", lines=40
     ),
+    Trick.reaching(
+        rf"\b(?:if|while)\b[^:#\n]*(?:{_CLOCK}[^:#\n-]*[<>]|[<>][^:#\n]*{_CLOCK})",
+        "stops by the clock",
+    ),
 )
-"""Work that the time of the command does not include."""
+"""Work that the time of the command does not include, or that is left out when time is up."""
 # What a program does for good reasons, and a module that is only imported does not.
 OF_PROGRAMS = (
     Trick.reaching(
