@@ -341,6 +341,17 @@ def test_plain_code_raises_no_suspicion(line):
     assert audit_diff(f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{line}\n") == []
 
 
+@pytest.mark.parametrize(
+    ("methods", "is_suspect"),
+    [("def __iter__(self): yield from ()", True), ("def first(self): return self[0]", False)],
+)
+def test_a_list_that_shows_a_loop_something_else_is_suspect(methods, is_suspect):
+    lines = ["class Rows(list):", '    """Of a file."""', "", f"    {methods}"]
+    added = "".join(f"+{line}\n" for line in lines)
+    found = audit_diff(f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,5 @@\n x\n{added}")
+    assert any(each.reaches_runner for each in found) is is_suspect
+
+
 def test_code_that_no_type_checker_follows_is_suspect():
     diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{}\n"
     loads = "spec = util.spec_from_file_location(name, place)"

@@ -82,6 +82,11 @@ PYTHON_TRICKS = (
         "resets or changes a double of the tests",
     ),
     Trick.reaching(r"\bf_code\.co_consts\b", "reads the constants of its callers"),
+    Trick.reaching(
+        r"^\s*class \w+\((?:list|tuple)\):[\s\S]*?\n\s*(?:async )?def __(?:iter|len)__\(",
+        "shows a loop other items than it holds",
+        lines=20,
+    ),
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
     Trick.reaching(
         r"\blen\(\s*(?:gc\.get_objects\(|sys\.modules\s*\))|\bgc\.get_(?:count|stats)\(",
