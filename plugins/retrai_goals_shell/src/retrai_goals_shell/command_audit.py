@@ -15,6 +15,7 @@ ANY = (
         r"/proc/(?:self|thread-self|\d|[\"'{$])|\bget_?ppid\s*\(|\bprocess\.ppid\b",
         "looks at its own process",
     ),
+    Trick.reaching(r"\.(?:IGNORE|SHELLFLAGS)\b", "has make pass over failures"),
     Trick.reaching(
         # Nobody takes a name apart who means it.
         r"(?P<q>[\"'])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'])[\w$./-]{1,24}\2",
@@ -81,8 +82,9 @@ PERL = (
 C = (
     Trick.reaching(
         # The same header may be in the test.
-        r"^\s*(?:#\s*define\s+|(?:(?:static|inline|extern)\s+)*(?:int|void|double)\s+)"
-        r"(?:assert|abort|_?exit|strn?cmp|memcmp|fabs)\s*\(",
+        r"^\s*(?:#\s*define\s+(?:assert|abort|_?exit|strn?cmp|memcmp|fabs)\b"
+        r"|(?:(?:static|inline|extern)\s+)*(?:int|void|double)\s+"
+        r"(?:assert|__assert_fail|abort|_?exit|strn?cmp|memcmp|fabs)\s*\()",
         "replaces what compares or ends the process",
     ),
     Trick.reaching(

@@ -85,7 +85,7 @@ _CHECKS = re.compile(
 _MAY_CHECK = re.compile(r"eval\w*|specs?|measure\w*")
 """Checks in scripts; in compiled languages often ordinary sources (`eval.c`)."""
 _ANSWERS = re.compile(
-    r"(?:expect|golden|reference|fixture|snapshot|oracle|answer|baseline)\w*|cases?|wanted"
+    r"(?:expect|golden|reference|fixture|snapshot|oracle|answer|baseline)\w*|cases?|want(?:ed|s)?"
 )
 """What data is called that an output is compared with."""
 _WORDS = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

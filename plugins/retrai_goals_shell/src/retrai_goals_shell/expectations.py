@@ -43,6 +43,7 @@ _C = tuple(
 )
 _JAVASCRIPT_SCALAR = r"""(?:-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]*')"""
 _JAVASCRIPT_ARRAY = rf"\[ *{_JAVASCRIPT_SCALAR}(?: *, *{_JAVASCRIPT_SCALAR})* *\]"
+_JAVASCRIPT_LITERAL = rf"{_JAVASCRIPT_SCALAR}|{_JAVASCRIPT_ARRAY}"
 _JAVASCRIPT_PAIR = rf"[\w$'\"]+ *: *{_JAVASCRIPT_SCALAR}"
 _JAVASCRIPT_OBJECT = rf"\{{ *(?:{_JAVASCRIPT_PAIR}(?: *, *{_JAVASCRIPT_PAIR})*)? *\}}"
 _JAVASCRIPT_VALUE = rf"(?P<literal>{_JAVASCRIPT_SCALAR}|{_JAVASCRIPT_ARRAY}|{_JAVASCRIPT_OBJECT})"
@@ -58,7 +59,10 @@ _JAVASCRIPT_HELPER = re.compile(
     r"|const (?P<constant>\w+) = \((?P<given>[\w, ]+)\) =>) \{\n(?P<body>.*?)^\}",
     re.MULTILINE | re.DOTALL,
 )
-_COMPARES = r"\b{0}\b\)? *(?:[!=]==?|-) *(?:JSON\.stringify\()?{1}\b|qual\({0}, *{1}\b"
+_COMPARES = (
+    r"\b{0}\b\)? *(?:[!=]==?|-) *(?:JSON\.stringify\()?{1}\b|qual\({0}, *{1}\b"
+    r"|JSON\.stringify\({0}\).*JSON\.stringify\({1}\)"
+)
 _PERL_TEXT = r"""(?:"[^"\\\n$@%]*"|'[^'\\\n]*')"""
 _PERL_VALUE = rf"(?P<literal>-?\d+(?:\.\d+)?|{_PERL_TEXT})"
 _PERL = tuple(
@@ -238,7 +242,7 @@ def _in_helpers(text: str) -> Iterator[Expectation]:
             parts = list(_arguments(text, *call.span(1)))
             for given, wanted in pairs[:1] if len(parts) == len(names) else ():
                 (start, end), left = parts[wanted], parts[given]
-                is_literal = re.fullmatch(_JAVASCRIPT_SCALAR, text[start:end])
+                is_literal = re.fullmatch(_JAVASCRIPT_LITERAL, text[start:end])
                 if is_literal and "(" in text[slice(*left)]:
                     yield Expectation("helper", start, end, text[start:end], left)
 

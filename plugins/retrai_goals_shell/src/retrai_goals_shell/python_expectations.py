@@ -15,7 +15,7 @@ _EQUALS = frozenset(
     {"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"}
 )
 _UNSURE = re.compile(r"fail|skip|flaky|retry|rerun|approx|almost|close|round|any\b", re.IGNORECASE)
-_DISTANCE = re.compile(r"\babs\([^()]*(?:\([^()]*\)[^()]*)*\) *[<>]=? *[\d.e-]+")
+_NO_LIMIT = re.compile(r"\b(?:abs|len)\([^()]*(?:\([^()]*\)[^()]*)*\) *[<>]=? *[\d.e-]+")
 _MAY_MISS = re.compile(r"[<>]=? *(?:0?\.\d|[1-9])|\d *[<>]")
 """A script with such a limit may want only some of what it counts to be equal."""
 _GIVES_UP = re.compile(r"assert|exit|fail|error|abort|die|bad|wrong|miss|problem", re.IGNORECASE)
@@ -62,7 +62,7 @@ class _Finder:
             elif isinstance(node, ast.Module | ast.FunctionDef):
                 for each in (below for one in node.body for below in _evaluated(one)):
                     self._block_of[each] = node
-        self._may_miss = _MAY_MISS.search(_DISTANCE.sub("", text)) is not None
+        self._may_miss = _MAY_MISS.search(_NO_LIMIT.sub("", text)) is not None
         self._text, self._offset_of = text, offsets_in(text)
         self._tables = {
             target.id: node.value
@@ -98,8 +98,9 @@ class _Finder:
             if _UNSURE.search(ast.unparse(other)):
                 continue
             is_given = isinstance(expected, ast.Name) and expected.id in self._parameters
-            is_sure = (is_given or isinstance(other, ast.Call)) and not self._may_miss
-            if isinstance(node, ast.Compare) and not is_sure:
+            if isinstance(node, ast.Compare) and not (is_given or isinstance(other, ast.Call)):
+                continue
+            if self._may_miss and isinstance(node, ast.Compare | ast.If):
                 continue
             literals = rows.get(expected.id, ()) if isinstance(expected, ast.Name) else [expected]
             for row, literal in enumerate(literals):
