@@ -157,6 +157,18 @@ def test_source_that_reaches_for_the_runner_is_suspect(
 
 
 @pytest.mark.parametrize(
+    ("method", "is_suspect"), [("every() { return true; }", True), ("last() { }", False)]
+)
+def test_a_list_that_says_what_it_does_not_hold_is_suspect(
+    method: str, *, is_suspect: bool
+) -> None:
+    lines = ["class Rows extends Array {", "  // of a file", f"  {method}", "}"]
+    added = "".join(f"+{line}\n" for line in lines)
+    diff = f"--- a/rows.js\n+++ b/rows.js\n@@ -0,0 +1,{len(lines)} @@\n{added}"
+    assert any(map(_is_suspect, audit_js(diff))) is is_suspect
+
+
+@pytest.mark.parametrize(
     ("line", "sign"),
     [
         ("exports.quiet = !!process.env.NODE_TEST_CONTEXT;", "unproven"),

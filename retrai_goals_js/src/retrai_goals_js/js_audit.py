@@ -100,6 +100,12 @@ TRICKS = (
         "knows how tests are named",
         sign="unproven",
     ),
+    Trick.reaching(
+        r"\bextends Array\b[\s\S]*?\n\s*(?:async |\*)?"
+        r"(?:every|some|includes|(?:last)?[iI]ndexOf|find\w*|forEach|join|\[Symbol\.iterator\])\s*\(",
+        "says of a list what it does not hold",
+        lines=20,
+    ),
     Trick.reaching(r"\benv\.TZ\s*=[^=]", "changes the time zone of the process", sign="unchanged"),
     Trick.reaching(
         r"\.actual\b.*\.expected\b|\.expected\b.*\.actual\b|\bERR_ASSERTION\b",

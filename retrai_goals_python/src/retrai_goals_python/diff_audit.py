@@ -84,7 +84,7 @@ PYTHON_TRICKS = (
     Trick.reaching(r"\bf_code\.co_consts\b", "reads the constants of its callers"),
     Trick.reaching(
         r"^\s*class \w+\((?:list|tuple)\):[\s\S]*?\n\s*(?:async )?def __(?:iter|len)__\(",
-        "shows a loop other items than it holds",
+        "says of a list what it does not hold",
         lines=20,
     ),
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
