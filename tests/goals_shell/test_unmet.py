@@ -155,6 +155,9 @@ is() {
         ("t.js", "assert.deepEqual(f(1), { a: [1] });\n", []),
         ("t.c", "  assert(f(&x, &y) == 3);\n  assert(a && f(1) == 3);\n", ["3"]),
         ("t.c", "  assert(f(1) & f(2) == 3);\n  assert(f(1) | 1 == 3);\n", []),
+        ("t.py", "for n, bad in ((1, 2),):\n    assert f(n) != bad\n", []),
+        ("t.py", "for n, bad in ((1, 2),):\n    if f(n) == bad:\n        fail(n)\n", []),
+        ("t.js", "const differ = (a, b) => {\n  if (a === b) bad++;\n}\ndiffer(f(1), 3);\n", []),
         ("t.js", "const same = (a, b) => {\n  if (a !== b) bad++;\n}\nsame(f(1, 2), 3);\n", ["3"]),
         ("t.js", "function is(n, a, b) {\n  near(a - b);\n}\nis('n', f(1), 'b');\n", ["'b'"]),
         ("t.js", "function is(a, b) {\n  run(a, b);\n}\nis(f(1), 3);\n", []),
@@ -162,6 +165,14 @@ is() {
         ("t.t", "ok(f(1) == 3, 'round');\ncmp_ok(f(2), '==', 4);\nok(f(1) < 3);\n", ["4", "3"]),
         ("t.t", "is(f(1), $wanted, 'of one');\nis(f(1), 3) if $fast;\n", []),
         ("t.t", "our $TODO = 'later';\nis(f(1), 3);\n", []),
+        ("t.js", "test('a', { todo: true }, () => {\n  assert.equal(f(1), 3);\n});\n", []),
+        (
+            "t.py",
+            "for s, n, sum in ((1, 1, 2),):\n  if s > 0:\n    continue\n  assert f(n) == sum\n",
+            [],
+        ),
+        ("t.py", "def is_(a, b=None):\n    assert a == b\nis_(f(1), 2)\nis_(f(2), None)\n", []),
+        ("t.sh", "python3 - <<'EOF' || echo known\nassert f(1) == 3\nEOF\n", []),
         ("t.rb", "assert_equal 3, f(1)\n", []),
     ],
 )
@@ -210,6 +221,17 @@ def test_a_statement_that_is_noted_may_be_all_that_a_loop_has(tmp_path: Path) ->
     subprocess.run(["cc", "-o", "t", "t.c"], cwd=tmp_path, check=True)
     assert subprocess.run(["./t"], cwd=tmp_path, check=False, stderr=-1).returncode
     assert seen.read_text().splitlines() == ["0", "0 done", "0"]
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
+def test_what_perl_compares_stays_as_it_is(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    text = "use Test::More;\nsub f { return 'a' }\nis(f(), 'a');\nis(f(), 'b');\ndone_testing;\n"
+    found = expectations_in("t.t", text)
+    (tmp_path / "t.t").write_text(edited(text, marks_of(text, comparisons(found), str(seen))))
+    done = subprocess.run(["perl", "t.t"], cwd=tmp_path, check=False, capture_output=True)
+    assert done.stdout.decode().startswith("ok 1\nnot ok 2\n")
+    assert seen.read_text().splitlines() == ["0", "0 a", "1", "1 a"]
 
 
 WRONG = "def double(n):\n    return n + 2\n"

@@ -101,7 +101,7 @@ TRICKS = (
         sign="unproven",
     ),
     Trick.reaching(
-        r"\bextends Array\b[\s\S]*?\n\s*(?:async |\*)?"
+        r"\bextends Array\b(?:(?!\n\})[\s\S])*?\n\s*(?:async |\*)?"
         r"(?:every|some|includes|(?:last)?[iI]ndexOf|find\w*|forEach|join|\[Symbol\.iterator\])\s*\(",
         "says of a list what it does not hold",
         lines=20,

@@ -83,7 +83,7 @@ PYTHON_TRICKS = (
     ),
     Trick.reaching(r"\bf_code\.co_consts\b", "reads the constants of its callers"),
     Trick.reaching(
-        r"^\s*class \w+\((?:list|tuple)\):[\s\S]*?\n\s*(?:async )?def __(?:iter|len)__\(",
+        r"^\s*class \w+\((?:list|tuple)\):(?:(?!\n\S)[\s\S])*?\n\s*def __(?:iter|len)__\(",
         "says of a list what it does not hold",
         lines=20,
     ),

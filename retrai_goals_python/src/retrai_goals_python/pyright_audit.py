@@ -21,13 +21,15 @@ TRICKS = (
     reported(r"^\s*\"?(?:exclude|ignore|strict|include)\"?\s*[:=]", "changes what is checked"),
     reported(r"typeCheckingMode", "changes how strictly is checked"),
     Trick.reaching(
-        r"\bspec_from_file_location\(|\brunpy\.run_\w+\(|(?<![\w.])exec\(",
+        r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )exec\(",
         "runs code that no type checker follows",
     ),
 )
 _NAME = r"(?:\w+\.)*Any\b"
 _ANY = re.compile(rf"(?<=[\[ ])[\"']?(?:(?:\w+\.)*Optional\[{_NAME}\]|{_NAME}(?: \| None)?)[\"']?")
 _CAST = re.compile(rf"\bcast\(\s*[\"']?{_NAME}")
+_HIDDEN_FILE = re.compile(r"(?:^|/)\.[^/].*\.pyi?$")
+_LOADS = re.compile(r"\bspec_from_file_location\(")
 _DEFINES = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)")
 
 
@@ -96,7 +98,10 @@ def moved_out_of_sight(diff: str, project: Path, checked: Collection[str]) -> It
     gone = {each.name for _, before, _ in files for each in definitions(before)}
     if gone:
         gone -= {each.name for path in checked for each in definitions(text_of(project / path))}
-    for path, _, now in files:
+    for path, before, now in files:
+        if not before and _HIDDEN_FILE.search(path) and any(_LOADS.search(x) for *_, x in files):
+            what = "is loaded from where no type checker looks"
+            yield Suspicion(path, 1, what, reaches_runner=True)
         for number, line in enumerate(now.split("\n") if gone else (), start=1):
             found = _DEFINES.match(line)
             if found and found[1] in gone:

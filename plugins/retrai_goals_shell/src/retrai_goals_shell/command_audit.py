@@ -15,7 +15,7 @@ ANY = (
         r"/proc/(?:self|thread-self|\d|[\"'{$])|\bget_?ppid\s*\(|\bprocess\.ppid\b",
         "looks at its own process",
     ),
-    Trick.reaching(r"\.(?:IGNORE|SHELLFLAGS)\b", "has make pass over failures"),
+    Trick.reaching(r"(?<![\w)\]])\.(?:IGNORE|SHELLFLAGS)\b", "has make pass over failures"),
     Trick.reaching(
         # Nobody takes a name apart who means it.
         r"(?P<q>[\"'])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'])[\w$./-]{1,24}\2",
@@ -57,7 +57,8 @@ JAVASCRIPT = (
     ),
     Trick.reaching(r"\bnew Error\(\)\.stack\b|\bprepareStackTrace\b", "inspects its callers"),
     Trick.reaching(
-        r"(?<![\w.$])(?:fs|JSON|Math|Object)\.\w+\s*=[^=>]|\b(?:Date|performance)\.now\s*=[^=>]",
+        r"^(?!\s*(?://|/?\*)).*?(?:(?<![\w.$])(?:fs\.(?:read|write|open|exists)\w+|(?:JSON|Math|Object)\.\w+)"
+        r"|\b(?:Date|performance)\.now)\s*=[^=>]",
         "changes functions of the language or of node",
     ),
 )
@@ -95,6 +96,7 @@ _CLOCK = (
     r"\b(?:time\.(?:time|monotonic|perf_counter|process_time)(?:_ns)?"
     r"|(?:Date|performance)\.now)\(\)"
 )
+_TIMED = rf"[^:#\n]*(?:{_CLOCK}[^:#\n-]*[<>]|[<>][^:#\n]*{_CLOCK})"
 LEFT_OUT = (
     Trick.reaching(
         r"\bos\.setsid\(|\bPopen\(.*\bstart_new_session\s*=\s*True|\bdetached:\s*true",
@@ -104,8 +106,9 @@ LEFT_OUT = (
         r"\bos\.fork\(\)(?![\s\S]*\bwait)", "starts what goes on after the end", lines=40
     ),
     Trick.reaching(
-        rf"\b(?:if|while)\b[^:#\n]*(?:{_CLOCK}[^:#\n-]*[<>]|[<>][^:#\n]*{_CLOCK})",
+        rf"\bwhile\b{_TIMED}|\bif\b{_TIMED}[^\n]*\s*break\b",
         "stops by the clock",
+        lines=2,
     ),
 )
 """Work that the time of the command does not include, or that is left out when time is up."""

@@ -26,7 +26,8 @@ _RECIPE_LINE = re.compile(r"(?<!\\\n)^\t[@+ ]*(?P<script>[^-@+\s#](?:\\\n|.)*)$"
 """With the lines that it goes on in. A failure of one that begins with `-` is ignored."""
 _SOURCED = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
 _HEREDOC = re.compile(
-    r"^[^\n#]*python[\d.]*[^\n]*<<-? *(['\"])(?P<end>\w+)\1[^\n]*\n(?P<text>.*?)^\t*(?P=end)$",
+    r"^(?![^\n]*\|\|)[^\n#]*python[\d.]*[^\n]*<<-? *(['\"])(?P<end>\w+)\1[^\n]*\n"
+    r"(?P<text>.*?)^\t*(?P=end)$",
     re.MULTILINE | re.DOTALL,
 )
 _C_HEADER = (0, 0, "#include <stdio.h>\n")
@@ -60,7 +61,7 @@ _JAVASCRIPT_HELPER = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _COMPARES = (
-    r"\b{0}\b\)? *(?:[!=]==?|-) *(?:JSON\.stringify\()?{1}\b|qual\({0}, *{1}\b"
+    r"\b{0}\b\)? *(?:!==?|-) *(?:JSON\.stringify\()?{1}\b|qual\({0}, *{1}\b"
     r"|JSON\.stringify\({0}\).*JSON\.stringify\({1}\)"
 )
 _PERL_TEXT = r"""(?:"[^"\\\n$@%]*"|'[^'\\\n]*')"""
@@ -80,7 +81,10 @@ _STATEMENT = re.compile(
     r"[ \t]*(?!(?:if|else|for|while|do|switch|case|default)\b)[A-Za-z_][^#\n]*;[ \t]*"
 )
 _LEAVES = re.compile(r"return|exit|abort|goto|break|continue|skip|ignore|todo|/\*", re.IGNORECASE)
-_MAY_FAIL = re.compile(r"\$TODO\b|\btry\b|\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW")
+_MAY_FAIL = re.compile(
+    r"TODO\b *=|todo_start|\btodo *[:(]|\.todo\b"
+    r"|\btry\b|\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW"
+)
 """Where a failure may be expected, or is caught."""
 _REPORTS_FAILURE = re.compile(
     r"^\w+\(\)\.catch\([^\n]*\bexit[^\n]*$"
@@ -104,7 +108,7 @@ _NOTES_VALUE = {
     'process.getBuiltinModule("fs").appendFileSync("{path}", `{number}\\n{number} ${{t}}\\n`); '
     "return v; }})(",
     "perl": "sub {{ open(my $at, '>>', '{path}'); print $at \"{number}\\n{number} @_\\n\"; "
-    "close $at; @_ }}->(",
+    "close $at; wantarray ? @_ : $_[-1] }}->(",
 }
 """A function that notes its argument, which follows."""
 

@@ -109,7 +109,8 @@ class _Finder:
                     text, left = self._text[start:end], self._span(other)
                     yield Expectation("python", start, end, text, left, row, tolerance)
         for below in ast.iter_child_nodes(node):
-            yield from self.search(below, rows)
+            if not _must_differ(node, below):
+                yield from self.search(below, rows)
 
     def _arguments(self, function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
         """What each parameter of a function gets that is a literal in every call, where the calls
@@ -121,13 +122,14 @@ class _Finder:
         found: dict[str, list[ast.expr]] = {}
         for place, parameter in enumerate(function.args.args):
             given = [_argument(call, place, parameter.arg) for call in calls]
-            if all(each and _is_literal(each) for each in given):
+            # With None it is often left out.
+            if all(each and _is_literal(each) and ast.unparse(each) != "None" for each in given):
                 found[parameter.arg] = [each for each in given if each]
         return found
 
     def _rows(self, loop: ast.For | ast.comprehension) -> dict[str, list[ast.expr]]:
         """What each name of a loop over a table gets, where the table stands in the text."""
-        if not isinstance(loop.target, ast.Tuple):
+        if not isinstance(loop.target, ast.Tuple) or _passes_over_rows(loop):
             return {}
         table = loop.iter
         match table:
@@ -241,6 +243,26 @@ def _distance(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
             return left, right
         case _:
             return None
+
+
+def _passes_over_rows(loop: ast.For | ast.comprehension) -> bool:
+    """Whether a loop leaves some rows out before it calls anything."""
+    match loop:
+        case ast.For(body=[ast.If(test=test, body=[*_, ast.Continue()]), *_]):
+            return not any(isinstance(each, ast.Call) for each in ast.walk(test))
+        case _:
+            return False
+
+
+def _must_differ(statement: ast.AST, test: ast.AST) -> bool:
+    """Whether a test fails where what it compares is equal."""
+    match test:
+        case ast.Compare(ops=[ast.NotEq()]):
+            return isinstance(statement, ast.Assert)
+        case ast.Compare(ops=[ast.Eq()]):
+            return isinstance(statement, ast.If) and _gives_up(statement.body)
+        case _:
+            return False
 
 
 def _evaluated(statement: ast.stmt) -> Iterator[ast.AST]:

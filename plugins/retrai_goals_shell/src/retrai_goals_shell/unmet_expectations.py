@@ -16,7 +16,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isclose
@@ -43,6 +43,8 @@ from .trial_copy import trial_copy
 
 LONGEST_S = 60.0
 """A command that takes longer is not run once more when the run begins."""
+LONGEST_DECIDED_S = 10.0
+"""With a command that takes longer it is not found out which expectation it fails for."""
 MAX_UNMET = 3
 MAX_ENDS = 2
 MAX_TRIALS = 3
@@ -62,10 +64,13 @@ class Unmet(SavedModel):
 
     Attributes:
         answers: by `PATH:START:DIGEST` of the literal in a file's text.
+        decisive: by place, whether the command failed for it: it passed with all answers in place
+            of what was expected, and fails with this expectation. Empty where it did not pass.
         begun: paths of the programs that the command ran, and that no source of the project ends.
     """
 
     answers: dict[str, str] = Field(default_factory=dict[str, str])
+    decisive: dict[str, bool] = Field(default_factory=dict[str, bool])
     begun: list[str] = Field(default_factory=list[str])
 
 
@@ -98,6 +103,10 @@ class UnmetExpectations:
             if files:
                 async with trial_copy(project, project) as copy:
                     unmet, _ = await self._look(files, copy.folder, copy.room, [copy.room])
+                    for file in files:
+                        await asyncio.to_thread(file.write, copy.folder, file.text)
+                    if check_s <= LONGEST_DECIDED_S:
+                        unmet.decisive = await self._decisive(files, copy.folder, unmet.answers)
         ended = [
             file.name
             for file in files
@@ -106,6 +115,40 @@ class UnmetExpectations:
         ]
         unmet.begun = [name for name in unmet.begun if name not in ended]
         await asyncio.to_thread(unmet.save, self.path)
+
+    async def _decisive(
+        self, files: Sequence[_TestFile], folder: Path, answers: Mapping[str, str]
+    ) -> dict[str, bool]:
+        """For which expectations the command fails.
+
+        Args:
+            files: of the tests.
+            folder: a copy of the project, in which they are changed.
+            answers: by place, those that are not met.
+        """
+        unmet = [key for key, answer in answers.items() if answer]
+        if not unmet or not await self._passes_without(files, folder, answers, unmet):
+            return {}
+        return {
+            key: not await self._passes_without(
+                files, folder, answers, [one for one in unmet if one != key]
+            )
+            for key in unmet[:MAX_UNMET]
+        }
+
+    async def _passes_without(
+        self,
+        files: Sequence[_TestFile],
+        folder: Path,
+        answers: Mapping[str, str],
+        keys: Collection[str],
+    ) -> bool:
+        """Whether the command passes where some expectations are the answers."""
+        for file in files:
+            wrong = [each for each in file.found if file.key(each) in keys]
+            edits = [(each.start, each.end, answers[file.key(each)]) for each in wrong]
+            await asyncio.to_thread(file.write, folder, edited(file.text, edits))
+        return (await self.verdict(folder, ())).achieved
 
     async def _look(
         self, files: Sequence[_TestFile], folder: Path, room: Path, writable: Sequence[Path] = ()
@@ -144,7 +187,7 @@ class UnmetExpectations:
         begun, tried = time.monotonic(), 0
         # Files, and whether of their commands or values, whose failures the check ignores.
         ignored: set[tuple[str, bool]] = set()
-        if as_before := await self._as_before(copy, known, ignored):
+        if as_before := await self._as_before(copy, known):
             return Contradiction([case], [case], as_before)
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
             if (file.name, each.is_of_script) in ignored:
@@ -166,29 +209,23 @@ class UnmetExpectations:
                 break
         return Contradiction([case] if tried else [])
 
-    async def _as_before(self, copy: Path, known: Unmet, ignored: set[tuple[str, bool]]) -> str:
-        """What the tests still get that they did not expect when the run began, although the
-        command passes; empty where there is nothing. Files that it ignores are added to those."""
+    async def _as_before(self, copy: Path, known: Unmet) -> str:
+        """What a decisive expectation still gets, the answer of before, although the command
+        passes; empty where there is nothing."""
         files = [file for file in await asyncio.to_thread(self._all_files, copy) if file.found]
-        if not known.answers:
+        if not any(known.decisive.values()):
             return ""
         found, passed = await self._look(files, copy, copy)
         for file in files:
             await asyncio.to_thread(file.write, copy, file.text)
-        for file in files if passed else ():
-            for each in file.found:
-                before, now = (unmet.answers.get(file.key(each)) for unmet in (known, found))
-                is_known = bool(before) or each.language in ("c", "javascript")
-                if before is None or now != before or not is_known:
-                    continue
-                passes_without = await self._passes_with(copy, file, _GARBLED)
-                await asyncio.to_thread(file.write, copy, file.text)
-                if passes_without:
-                    ignored |= {(file.name, True), (file.name, False)}
-                    break
-                line = file.text.count("\n", 0, each.start) + 1
-                answer = f", but {before} as before the run" if before else ""
-                return f"{file.name}:{line} does not get the {each.literal} that it expects{answer}"
+            for each in file.found if passed else ():
+                key = file.key(each)
+                if known.decisive.get(key) and found.answers.get(key) == known.answers[key]:
+                    line = file.text.count("\n", 0, each.start) + 1
+                    return (
+                        f"{file.name}:{line} does not get the {each.literal} that it expects, but "
+                        f"{known.answers[key]} as before the run"
+                    )
         return ""
 
     def _all_files(self, folder: Path) -> list[_TestFile]:
@@ -204,7 +241,12 @@ class UnmetExpectations:
         ends: list[tuple[_TestFile, Expectation, str]] = []
         files = list(self._files(copy))
         for file in files:
-            there = [each for each in file.found if file.key(each) in known.answers]
+            there = [
+                each
+                for each in file.found
+                if file.key(each) in known.answers
+                and known.decisive.get(file.key(each), not known.decisive)
+            ]
             for each in there[: MAX_UNMET - len(rounds[0])]:
                 others = _others(each, file.found, known.answers[file.key(each)])
                 for place, other in zip(rounds, others, strict=False):
@@ -300,12 +342,16 @@ class _TestFile:
                 last = compared
             reached = sum(line == f"{number}" for line in lines)
             values = [line.split(" ", 1)[1] for line in lines if line.startswith(f"{number} ")]
-            for each in self.found:
+            there = [each for each in self.found if each.left == compared.left]
+            for each in there:
                 # One that raised or ended the process has no value.
-                if each.left == compared.left and each.row < reached:
-                    value = values[each.row] if each.row < len(values) else ""
-                    answer = _answer(each, value)
-                    answers |= {} if answer is None else {self.key(each): answer}
+                if each.row < reached:
+                    row = reached - 1 if each.is_statement else each.row
+                    answer = _answer(each, values[row] if row < len(values) else "")
+                    # Where it is compared again and again, it must be met at some time.
+                    met = [value for value in values if _answer(each, value) is None]
+                    if answer is not None and not (met and len(there) == 1 < len(values)):
+                        answers[self.key(each)] = answer
         # What failed after the last one that was met is in no known form.
         missed = following(self.text, self.found, last) if last and not answers else None
         return {self.key(missed): ""} if missed else answers, "begun" in lines
