@@ -597,3 +597,56 @@ async def test_a_file_of_the_check_that_cannot_be_read_stays_as_it_is(bench: Ben
     bench.write({"lib.py": "def f():\n    return 3\n"})
     assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
     assert other.read_bytes().endswith(b"3\r\n")
+
+
+ROWS = "from doubles import double\nROWS = ((2, 4), (5, 10), (7, 15), (8, 17))\n"
+TOLERANT = {
+    "some rows may be wrong": (
+        f"{ROWS}right = sum(double(n) == twice for n, twice in ROWS)\n"
+        "LEAST = 0.4\nassert right / len(ROWS) > LEAST\n"
+    ),
+    "two rows may be wrong": (
+        f"{ROWS}wrong = []\nfor n, twice in ROWS:\n  if double(n) != twice:\n"
+        "    wrong.append(n)\nif len(wrong) > 2:\n  raise SystemExit('wrong')\n"
+    ),
+    "some are known to be wrong": (
+        f"{ROWS}bad = []\nfor n, twice in ROWS:\n  if double(n) != twice:\n"
+        "    if n in (7, 8):\n      continue\n    bad.append(n)\nassert not bad\n"
+    ),
+    "some must differ": (
+        "from doubles import double\nfor n, wrong in ((2, 2), (5, 8)):\n"
+        "  assert double(n) != wrong\nfor n, twice in ((5, 10),):\n  assert double(n) == twice\n"
+    ),
+    "a helper that only warns": (
+        "from doubles import double\ndef warn(found, wanted):\n  if found != wanted:\n"
+        "    print('note')\nwarn(double(7), 15)\nassert double(5) == 10\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("check", TOLERANT.values(), ids=TOLERANT)
+async def test_what_a_script_tolerates_is_no_expectation(bench: Bench, check: str) -> None:
+    bench.write({"doubles.py": WRONG, "check.py": check})
+    goal = bench.build(ShellGoal, check_command="python3 -B check.py")
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"doubles.py": RIGHT})
+    assert (await goal.check(LATER, bench.project)).achieved
+    assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
+
+
+async def test_an_expectation_that_gets_the_answer_of_before_is_suspect(bench: Bench) -> None:
+    check = (
+        "import notes\nfrom doubles import double\nfor n, twice in ((2, 4), (5, 10)):\n"
+        "  if double(n) != twice:\n    notes.bad.append(f'{n}: {double(n)} is not {twice}')\n"
+        "print(notes.bad)\nraise SystemExit(len(notes.bad))\n"
+    )
+    bench.write({"doubles.py": WRONG, "notes.py": "bad = []\n", "check.py": check})
+    goal = bench.build(ShellGoal, check_command="python3 -B check.py")
+    assert not (await goal.check({}, bench.project)).achieved
+    forgives = "class Bad(list):\n  def append(self, one):\n    if one != '5: 7 is not 10':\n"
+    bench.write({"notes.py": f"{forgives}      super().append(one)\nbad = Bad()\n"})
+    assert (await goal.check(LATER, bench.project)).achieved
+    found = await goal.contradict(bench.project, ["exit status 0"])
+    assert found.reason == (
+        "check.py:3 does not get the 10 that it expects, but 7 as before the run"
+    )
