@@ -43,7 +43,7 @@ from .trial_copy import trial_copy
 
 LONGEST_S = 60.0
 """A command that takes longer is not run once more when the run begins."""
-LONGEST_DECIDED_S = 10.0
+LONGEST_DECIDED_S = 3.0
 """With a command that takes longer it is not found out which expectation it fails for."""
 MAX_UNMET = 3
 MAX_ENDS = 2
