@@ -130,8 +130,8 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
     Example:
         >>> import tempfile
         >>> project = Path(tempfile.mkdtemp())
-        >>> _ = (project / "check.sh").write_text("python main.py | diff - want.txt expected.txt")
-        >>> for name in ("main.py", "want.txt", "expected.txt"):
+        >>> _ = (project / "check.sh").write_text("python main.py | diff - notes.txt expected.txt")
+        >>> for name in ("main.py", "notes.txt", "expected.txt"):
         ...     project.joinpath(name).touch()
         >>> files_in_command("bash ./check.sh && python main.py", project)
         ['/check.sh', '/expected.txt']
