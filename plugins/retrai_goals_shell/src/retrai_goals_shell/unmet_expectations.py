@@ -348,10 +348,12 @@ class _TestFile:
                 if each.row < reached:
                     row = reached - 1 if each.is_statement else each.row
                     answer = _answer(each, values[row] if row < len(values) else "")
-                    # Where it is compared again and again, it must be met at some time.
-                    met = [value for value in values if _answer(each, value) is None]
-                    if answer is not None and not (met and len(there) == 1 < len(values)):
-                        answers[self.key(each)] = answer
+                    if len(there) < len(values) and not each.is_statement:
+                        # Compared again and again, it must be met at some time; which answer is
+                        # the wrong one is not known.
+                        met = any(_answer(each, value) is None for value in values)
+                        answer = None if met else ""
+                    answers |= {} if answer is None else {self.key(each): answer}
         # What failed after the last one that was met is in no known form.
         missed = following(self.text, self.found, last) if last and not answers else None
         return {self.key(missed): ""} if missed else answers, "begun" in lines
