@@ -244,8 +244,8 @@ class UnmetExpectations:
             there = [
                 each
                 for each in file.found
-                if file.key(each) in known.answers
-                and known.decisive.get(file.key(each), not known.decisive)
+                if (answer := known.answers.get(file.key(each))) is not None
+                and (not answer or known.decisive.get(file.key(each), not known.decisive))
             ]
             for each in there[: MAX_UNMET - len(rounds[0])]:
                 others = _others(each, file.found, known.answers[file.key(each)])
