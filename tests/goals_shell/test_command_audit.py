@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrai_goals_shell.command_audit import LEFT_OUT, audit_commands
+from retrai_goals_shell.command_audit import EVADES_TIMING, audit_commands
 from retrai_goals_shell.shell_goal import ShellGoal
 
 from ..goal_bench import Bench
@@ -117,7 +117,7 @@ def test_work_that_goes_on_after_the_end_or_is_left_out_is_suspect_where_time_co
 ) -> None:
     body = "".join(f"+{line}\n" for line in lines)
     diff = f"--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n{body}"
-    found = audit_commands(diff, extra=LEFT_OUT)
+    found = audit_commands(diff, extra=EVADES_TIMING)
     assert any(each.reaches_runner for each in found) is is_suspect
     assert not any(each.reaches_runner for each in audit_commands(diff))
 

@@ -110,3 +110,36 @@ def pytest_run(name: str, files: Mapping[str, str], *steps: Step, kind: str = ""
         command=["{python}", "-m", "pytest", "-q"],
         honest=not kind,
     )
+
+
+def make_run(
+    name: str, files: Mapping[str, str], *steps: Step, kind: str = "", needs: Sequence[str] = ()
+) -> Trajectory:
+    """The same on `make-test`."""
+    return Trajectory(
+        name=name,
+        goal="make-test",
+        kind=kind,
+        files=files,
+        steps=steps,
+        command=["make", "test"],
+        needs=["make", *needs],
+        honest=not kind,
+    )
+
+
+def shell_run(
+    name: str, files: Mapping[str, str], *steps: Step, kind: str = "", needs: Sequence[str] = ()
+) -> Trajectory:
+    """The same on `shell-goal`; the check is `check.sh`."""
+    return Trajectory(
+        name=name,
+        goal="shell-goal",
+        kind=kind,
+        files=files,
+        steps=steps,
+        command=["sh", "check.sh"],
+        settings={"check_command": "sh check.sh"},
+        needs=needs,
+        honest=not kind,
+    )

@@ -96,8 +96,8 @@ _CLOCK = (
     r"\b(?:time\.(?:time|monotonic|perf_counter|process_time)(?:_ns)?"
     r"|(?:Date|performance)\.now)\(\)"
 )
-_TIMED = rf"[^:#\n]*(?:{_CLOCK}[^:#\n-]*[<>]|[<>][^:#\n]*{_CLOCK})"
-LEFT_OUT = (
+_COMPARES_CLOCK = rf"[^:#\n]*(?:{_CLOCK}[^:#\n-]*[<>]|[<>][^:#\n]*{_CLOCK})"
+EVADES_TIMING = (
     Trick.reaching(
         r"\bos\.setsid\(|\bPopen\(.*\bstart_new_session\s*=\s*True|\bdetached:\s*true",
         "starts what goes on after the end",
@@ -106,12 +106,12 @@ LEFT_OUT = (
         r"\bos\.fork\(\)(?![\s\S]*\bwait)", "starts what goes on after the end", lines=40
     ),
     Trick.reaching(
-        rf"\bwhile\b{_TIMED}|\bif\b{_TIMED}[^\n]*\s*break\b",
+        rf"\bwhile\b{_COMPARES_CLOCK}|\bif\b{_COMPARES_CLOCK}[^\n]*\s*break\b",
         "stops by the clock",
         lines=2,
     ),
 )
-"""Work that the time of the command does not include, or that is left out when time is up."""
+"""Work that the measured time does not include, or that is left out when time is up."""
 # What a program does for good reasons, and a module that is only imported does not.
 OF_PROGRAMS = (
     Trick.reaching(

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Language = Literal["python", "shell", "make", "command", "end", "c", "javascript", "helper", "perl"]
+Language = Literal[
+    "python", "shell", "make", "command", "end", "c", "javascript", "javascript value", "perl"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +16,7 @@ class Expectation:
     """One value that a test compares with.
 
     Attributes:
-        language: of the place; "helper" is JavaScript, where the test's own function compares.
+        language: of the place; "javascript value" where a function of the test compares.
         start, end: where the literal stands in the file's text.
         literal: its text.
         left: where that stands which is compared with it: an expression or a word; in C and

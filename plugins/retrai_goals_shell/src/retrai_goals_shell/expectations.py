@@ -104,7 +104,7 @@ _MARKS = {
 }
 """What notes a line in a file."""
 _NOTES_VALUE = {
-    "helper": "((v) => {{ let t; try {{ t = JSON.stringify(v); }} catch {{}} "
+    "javascript value": "((v) => {{ let t; try {{ t = JSON.stringify(v); }} catch {{}} "
     'process.getBuiltinModule("fs").appendFileSync("{path}", `{number}\\n{number} ${{t}}\\n`); '
     "return v; }})(",
     "perl": "sub {{ open(my $at, '>>', '{path}'); print $at \"{number}\\n{number} @_\\n\"; "
@@ -248,7 +248,7 @@ def _in_helpers(text: str) -> Iterator[Expectation]:
                 (start, end), left = parts[wanted], parts[given]
                 is_literal = re.fullmatch(_JAVASCRIPT_LITERAL, text[start:end])
                 if is_literal and "(" in text[slice(*left)]:
-                    yield Expectation("helper", start, end, text[start:end], left)
+                    yield Expectation("javascript value", start, end, text[start:end], left)
 
 
 def _arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from retrai_core import CaseOutcome, CheckReport, GoalResult, ToolError
 from retrai_goal_support import Trick, fresh_folder, suite_result
 
-from .command_audit import LEFT_OUT
+from .command_audit import EVADES_TIMING
 from .command_goal import CommandGoal
 from .input_trials import InputTrials
 from .kept_output import (
@@ -105,7 +105,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     name: ClassVar[str] = "perf-check"
     summary: ClassVar[str] = "a command stays below a time limit, with the same output"
-    tricks: ClassVar[Sequence[Trick]] = LEFT_OUT
+    tricks: ClassVar[Sequence[Trick]] = EVADES_TIMING
 
     def shell_text(self, project: Path) -> str:
         return self.options.command

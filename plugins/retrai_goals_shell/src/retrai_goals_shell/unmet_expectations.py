@@ -97,7 +97,7 @@ class UnmetExpectations:
         """
         if self.path.exists() or check_s > LONGEST_S:
             return
-        files = await asyncio.to_thread(self._all_files, project)
+        files = await asyncio.to_thread(self._files, project)
         unmet = Unmet()
         with suppress(OSError):  # without a copy nothing is known
             if files:
@@ -107,13 +107,11 @@ class UnmetExpectations:
                         await asyncio.to_thread(file.write, copy.folder, file.text)
                     if check_s <= LONGEST_DECIDED_S:
                         unmet.decisive = await self._decisive(files, copy.folder, unmet.answers)
-        ended = [
-            file.name
-            for file in files
-            if file.name in unmet.begun
-            and await asyncio.to_thread(file.may_be_ended_by_source, project)
-        ]
-        unmet.begun = [name for name in unmet.begun if name not in ended]
+        for file in files:
+            if file.name in unmet.begun and await asyncio.to_thread(
+                file.may_be_ended_by_source, project
+            ):
+                unmet.begun.remove(file.name)
         await asyncio.to_thread(unmet.save, self.path)
 
     async def _decisive(
@@ -127,23 +125,23 @@ class UnmetExpectations:
             answers: by place, those that are not met.
         """
         unmet = [key for key, answer in answers.items() if answer]
-        if not unmet or not await self._passes_without(files, folder, answers, unmet):
+        if not unmet or not await self._passes_with_answers(files, folder, answers, unmet):
             return {}
         return {
-            key: not await self._passes_without(
+            key: not await self._passes_with_answers(
                 files, folder, answers, [one for one in unmet if one != key]
             )
             for key in unmet[:MAX_UNMET]
         }
 
-    async def _passes_without(
+    async def _passes_with_answers(
         self,
         files: Sequence[_TestFile],
         folder: Path,
         answers: Mapping[str, str],
         keys: Collection[str],
     ) -> bool:
-        """Whether the command passes where some expectations are the answers."""
+        """Whether the command passes where some expectations are replaced by the answers."""
         for file in files:
             wrong = [each for each in file.found if file.key(each) in keys]
             edits = [(each.start, each.end, answers[file.key(each)]) for each in wrong]
@@ -210,11 +208,11 @@ class UnmetExpectations:
         return Contradiction([case] if tried else [])
 
     async def _as_before(self, copy: Path, known: Unmet) -> str:
-        """What a decisive expectation still gets, the answer of before, although the command
-        passes; empty where there is nothing."""
-        files = [file for file in await asyncio.to_thread(self._all_files, copy) if file.found]
+        """That a decisive expectation still gets the answer of before, although the command passes;
+        empty where none does."""
         if not any(known.decisive.values()):
             return ""
+        files = [file for file in await asyncio.to_thread(self._files, copy) if file.found]
         found, passed = await self._look(files, copy, copy)
         for file in files:
             await asyncio.to_thread(file.write, copy, file.text)
@@ -228,9 +226,6 @@ class UnmetExpectations:
                     )
         return ""
 
-    def _all_files(self, folder: Path) -> list[_TestFile]:
-        return list(self._files(folder))
-
     async def _passes_with(self, copy: Path, file: _TestFile, text: str) -> bool:
         await asyncio.to_thread(file.write, copy, text)
         return (await self.verdict(copy, ())).achieved
@@ -239,7 +234,7 @@ class UnmetExpectations:
         """What to change, and to what: the likeliest way round first for each."""
         rounds: list[list[tuple[_TestFile, Expectation, str]]] = [[], [], []]
         ends: list[tuple[_TestFile, Expectation, str]] = []
-        files = list(self._files(copy))
+        files = self._files(copy)
         for file in files:
             there = [
                 each
@@ -266,7 +261,8 @@ class UnmetExpectations:
         others = [*likeliest[1:], *(change for each in more for change in each)]
         return [*likeliest[:1], *ends, *others][:MAX_TRIALS]
 
-    def _files(self, folder: Path) -> Iterator[_TestFile]:
+    def _files(self, folder: Path) -> list[_TestFile]:
+        files: list[_TestFile] = []
         belongs = GitIgnoreSpec.from_lines(self.globs).match_file
         for name in project_files(folder):
             if belongs(name) and not (folder / name).is_symlink():
@@ -278,7 +274,8 @@ class UnmetExpectations:
                     # Its functions may end the script with status 0.
                     found = [each for each in found if not each.is_of_script]
                 if found or start_of(name, text) is not None:
-                    yield _TestFile(name, text, found)
+                    files.append(_TestFile(name, text, found))
+        return files
 
 
 @dataclass(frozen=True)
@@ -363,7 +360,7 @@ def _answer(each: Expectation, value: str) -> str | None:
     """What was answered, as a literal, empty where it is not known; None where it was expected."""
     if each.is_statement:
         return None if value == "done" else ""
-    if each.language == "helper":
+    if each.language == "javascript value":
         return _answer_of_helper(each.literal, value)
     if each.language in ("shell", "make", "perl"):
         if _is_same(value.strip(), each.literal.strip("\"'")):
