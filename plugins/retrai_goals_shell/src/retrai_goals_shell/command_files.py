@@ -78,7 +78,7 @@ sha*sum sort tail tee test tr true uniq wc xargs xmllint xxd yq
 """What scripts compare with; a test that puts the project's programs first on PATH finds these."""
 
 _CHECKS = re.compile(
-    r"check(?!out|point|box|list|sum|in|ers)\w*|\w*check(?:s|er)?|test(?!imon|ament)\w*"
+    r"check(?!out|point|box|list|sum|in|ers)\w*|(?!(?:spell|health)check)\w*check(?:s|er)?|test(?!imon|ament)\w*"
     r"|(?!(?:la|con|pro|at|fas|grea)tests?$)\w*tests?|verify\w*|bench\w*|assert\w*|judge\w*"
     r"|harness\w*"
 )

@@ -39,9 +39,14 @@ class Expectation:
         return self.language in ("command", "end")
 
     @property
+    def is_assertion(self) -> bool:
+        """Whether it is a statement that is not needed to go on."""
+        return self.language in ("c", "javascript")
+
+    @property
     def is_statement(self) -> bool:
         """Whether only that it was met is known, and not the value that was given."""
-        return self.language in ("command", "c", "javascript")
+        return self.is_assertion or self.language == "command"
 
     def moved(self, places: Sequence[int]) -> Expectation:
         """The same in another text.

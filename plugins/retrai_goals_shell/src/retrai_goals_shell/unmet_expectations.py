@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import glob
 import hashlib
 import json
 import re
@@ -124,7 +125,12 @@ class UnmetExpectations:
             folder: a copy of the project, in which they are changed.
             answers: by place, those that are not met.
         """
-        unmet = [key for key, answer in answers.items() if answer]
+        unmet = [
+            file.key(each)
+            for file in files
+            for each in file.found
+            if answers.get(file.key(each)) or (file.key(each) in answers and each.is_assertion)
+        ]
         if not unmet or not await self._passes_with_answers(files, folder, answers, unmet):
             return {}
         return {
@@ -141,10 +147,16 @@ class UnmetExpectations:
         answers: Mapping[str, str],
         keys: Collection[str],
     ) -> bool:
-        """Whether the command passes where some expectations are replaced by the answers."""
+        """Whether the command passes where some expectations are replaced by the answers; an
+        assertion as a whole is left out."""
         for file in files:
-            wrong = [each for each in file.found if file.key(each) in keys]
-            edits = [(each.start, each.end, answers[file.key(each)]) for each in wrong]
+            edits = {
+                (*each.left, ";")
+                if each.is_assertion
+                else (each.start, each.end, answers[file.key(each)])
+                for each in file.found
+                if file.key(each) in keys
+            }
             await asyncio.to_thread(file.write, folder, edited(file.text, edits))
         return (await self.verdict(folder, ())).achieved
 
@@ -222,7 +234,7 @@ class UnmetExpectations:
                     line = file.text.count("\n", 0, each.start) + 1
                     return (
                         f"{file.name}:{line} does not get the {each.literal} that it expects, but "
-                        f"{known.answers[key]} as before the run"
+                        f"{known.answers[key] or 'another value'} as before the run"
                     )
         return ""
 
@@ -240,7 +252,7 @@ class UnmetExpectations:
                 each
                 for each in file.found
                 if (answer := known.answers.get(file.key(each))) is not None
-                and (not answer or known.decisive.get(file.key(each), not known.decisive))
+                and known.decisive.get(file.key(each), not answer or not known.decisive)
             ]
             for each in there[: MAX_UNMET - len(rounds[0])]:
                 others = _others(each, file.found, known.answers[file.key(each)])
@@ -320,7 +332,11 @@ class _TestFile:
         return False
 
     def write(self, folder: Path, text: str) -> None:
-        (folder / self.name).write_text(text, encoding="utf-8")
+        path = folder / self.name
+        path.write_text(text, encoding="utf-8")
+        # Python takes it for current where two versions of one second have the same size.
+        for byte_code in path.parent.glob(f"__pycache__/{glob.escape(path.stem)}.*"):
+            byte_code.unlink(missing_ok=True)
 
     def mark(self, folder: Path, seen: Path) -> None:
         """Have the test in a copy note what it compares, in the file `seen`."""
