@@ -33,7 +33,7 @@ PYTHON = (
         "reaches into the test runner",
     ),
     Trick.reaching(
-        r"\bsys\.(?:modules|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b"
+        r"\bsys\.(?:modules|setswitchinterval|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b"
         r"|\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b|\bgc\.get_(?:objects|referrers)\b",
         "hooks into the interpreter",
     ),
@@ -88,6 +88,7 @@ C = (
         r"(?:assert|__assert_fail|abort|_?exit|strn?cmp|memcmp|fabs)\s*\()",
         "replaces what compares or ends the process",
     ),
+    Trick.reaching(r"\bSIG(?:SEGV|ABRT|FPE|BUS|ILL)\b", "goes on after a crash"),
     Trick.reaching(
         r"__has_include\s*\(\s*[\"<][^\">]*(?:test|check|spec)", "looks whether tests are there"
     ),

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ..contracts.goal import CaseOutcome, CheckReport, GoalResult, RecordedCall
 from ..workspace.atomic_write import replace_file
+from .case_files import case_files
 from .files import copy_file, fingerprint, project_entries
 from .globs import Globs
 from .steering import steers
@@ -121,11 +122,14 @@ def stamp_of(path: Path) -> Stamp | None:
 def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Path) -> Baseline:
     """Hash and copy every protected file, and note the steering files that are there."""
     baseline = Baseline()
-    for path, is_link in project_entries(project):
+    entries = list(project_entries(project))
+    cases = case_files(path for path, _ in entries)
+    for path, is_link in entries:
         if steers(project, path, is_link, steering):
             baseline.steering.append(path)
         # What cannot be read is none of the check's: it could not read it either.
-        if protected.match(path) and (known := fingerprint(project / path)):
+        is_protected = path in cases or protected.match(path)
+        if is_protected and (known := fingerprint(project / path)):
             baseline.protected[path] = known
             copy_file(project / path, folder / "files" / path)
     return baseline

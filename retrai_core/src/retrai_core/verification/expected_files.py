@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -187,9 +188,13 @@ async def _with(guard: Guard, texts: Mapping[str, str | None], outcome: CaseOutc
 
 def _put(texts: Mapping[str, str | None], copy: Path) -> None:
     for path, text in texts.items():
-        (copy / path).unlink(missing_ok=True)  # it may be read-only
+        place = copy / path
+        status = place.stat()
+        place.unlink()  # it may be read-only
         if text is not None:
-            (copy / path).write_text(text, encoding="utf-8", newline="")
+            place.write_text(text, encoding="utf-8", newline="")
+            # Source may take it for expected output by its age.
+            os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:

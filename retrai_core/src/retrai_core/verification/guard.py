@@ -206,8 +206,8 @@ class Guard:
         return result
 
     def belongs_to_check(self, path: str) -> bool:
-        """Whether the goal protects files like this one, new ones too."""
-        return self._protected.match(path)
+        """Whether the goal protects files like this one, new ones too, or it is data of a case."""
+        return self._protected.match(path) or path in self.baseline.protected
 
     def steers(self, path: str) -> bool:
         """Whether a file like this one would steer the check, and may not be made."""
