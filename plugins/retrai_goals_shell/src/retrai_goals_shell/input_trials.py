@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +15,7 @@ from retrai_goal_support import fresh_folder
 
 from .command_files import named_files
 from .kept_output import comparable, digest_files, digest_of_all
-from .other_inputs import Gone, OtherInput, candidates, digest_of, put_in
+from .other_inputs import REFUSED, Gone, OtherInput, candidates, digest_of, put_in
 from .perf_options import PerfCheckOptions
 from .trial_copy import temporary_folders, trial_copy
 
@@ -30,6 +31,8 @@ MOST = 4.0
 GAINED = 0.4
 """What takes less of the time that it took at the start was made quicker."""
 OUTPUT_BYTES = 50_000_000
+_CRASH = re.compile(r"^Traceback |^thread '.*panicked|^ +at |^panic:|^goroutine ", re.MULTILINE)
+"""In Python, Rust, JavaScript and Go."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,11 @@ class InputTrials:
             return found
         for other in islice(every, TRIES):
             printed, seconds = await self._run(project, other, MOST * usual_s + SLOWER_S)
-            # One that it fails for is no input.
-            if printed and printed != digest:
+            # One that it crashes for is no input; what it refuses once must be refused again.
+            known = {each.digest for each in found if each.digest == REFUSED}
+            if printed and printed not in (digest, *known):
                 found.append(other.model_copy(update={"digest": printed, "seconds": seconds}))
-            if len(found) == WANTED:
+            if len(found) - len(known) == WANTED:
                 break
         return found
 
@@ -107,8 +111,9 @@ class InputTrials:
     async def _run(
         self, project: Path, other: OtherInput, limit_s: float = math.inf
     ) -> tuple[str | None, float]:
-        """The digest of what it prints and writes, and its seconds; the digest is empty where it
-        fails, None where nothing can be tried.
+        """The digest of what it prints and writes, `REFUSED` where it refuses the input, and its
+        seconds; the digest is empty where it crashes or takes too long, None where nothing can be
+        tried.
 
         Raises:
             Gone: the input is nowhere any more.
@@ -126,7 +131,8 @@ class InputTrials:
             done = await self.start(other.line, folder, fresh, limit_s, writable=[copy.room])
             files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
         if done.timed_out or done.exit_code:
-            return "", done.duration_s
+            is_refusal = 0 < done.exit_code < 128 and not _CRASH.search(done.stderr)
+            return REFUSED if is_refusal and not done.timed_out else "", done.duration_s
         printed = digest_of(comparable(done.stdout, self.options.ignore_output))
         return digest_of_all(printed, files), done.duration_s
 

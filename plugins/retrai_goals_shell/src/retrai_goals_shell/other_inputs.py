@@ -36,6 +36,8 @@ _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
+REFUSED = "refused"
+"""In place of a digest: the command failed on purpose, as far as that can be told."""
 _LARGE = re.compile(r"(?<![\w.])\d(?:_?\d){2,14}(?![\w.])")
 
 
@@ -49,7 +51,7 @@ class OtherInput(BaseModel):
         old, new: the number in the program.
         line: the command to run.
         more: numbers are larger than they were, and not less.
-        digest: of what the command printed for it when the run began.
+        digest: of what the command printed for it when the run began, or `REFUSED`.
         seconds: how long that took.
     """
 
@@ -149,7 +151,9 @@ def _varied(text: str, salt: str, *, more: bool) -> str:
 def _changed(text: str, salt: str, *, more: bool) -> str:
     found = [each for each in _NUMBER.finditer(text) if int(each[0]) > 1]
     step = max(1, len(found) // NUMBERS_A_FILE)
-    for each in reversed(found[::step][:NUMBERS_A_FILE]):
+    # The first one may say how much there is, and the first line may be the only one looked at.
+    start = 0 if more else _drawn(salt) % step
+    for each in reversed(found[start::step][:NUMBERS_A_FILE]):
         text = text[: each.start()] + _near(each[0], salt, more=more) + text[each.end() :]
     return text
 
@@ -157,12 +161,16 @@ def _changed(text: str, salt: str, *, more: bool) -> str:
 def _near(number: str, salt: str, *, more: bool) -> str:
     """A number that is a little less, so that the work is not more; or one beyond any that a table
     up to the known one holds. A large one is not made of pieces of a usual size."""
-    value, drawn = int(number), int(hashlib.sha256(salt.encode()).hexdigest()[:4], 16) % 30
+    value, drawn = int(number), _drawn(salt) % 30
     step = 1 if more else -1
     near = value + step * max(1, value * (10 + drawn) // 100 if more else value // (20 + drawn))
     while near >= _NO_PIECES and gcd(near, 30) > 1:
         near += step
     return str(near)
+
+
+def _drawn(salt: str) -> int:
+    return int(hashlib.sha256(salt.encode()).hexdigest()[:4], 16)
 
 
 def _modules(folder: Path, words: set[str], known: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Adds cases to a copy of the data that a query handles and the data lacks: values in a column that
-has none, values that the query asks for, NULL where it gives a default, rows that meet in a join,
-and two rows with the greatest value.
+has none, values that the query asks for, other capitals and spaces where it forgives them, NULL
+where it gives a default, rows that meet in a join, and two rows with the greatest value.
 
 A query that does not handle them is right for this data only. Keys stay as they are.
 """
@@ -24,6 +24,8 @@ _EXTREME = re.compile(
     r"=\s*\(\s*select\s+(max|min)\s*\(\s*(?:\w+\s*\.\s*)?(\w+)\s*\)", re.IGNORECASE
 )
 """A column of which the greatest or least value is looked for, which several rows may have."""
+_FORGIVEN = re.compile(r"\b(lower|upper|[lr]?trim)\s*\(\s*(?:\w+\s*\.\s*)?(\w+)")
+"""A column whose case, or the spaces around whose values, do not count."""
 _ALIAS = re.compile(r"\b(?:from|join)\s+(\w+)(?:\s+(?:as\s+)?(\w+))?")
 _JOIN_PAIR = re.compile(r"\b(\w+)\s*\.\s*(\w+)\s*=\s*(\w+)\s*\.\s*(\w+)")
 _COMPARED = re.compile(r"\b(\w+)\s*(?:=|<>|!=)\s*(?:'([^']*)'|(\d+)\b)")
@@ -51,6 +53,7 @@ def add_missing_data(
     ]
     text = text.lower()  # as the patterns are
     replaced, first = set(_NULL_HANDLED.findall(text)), _EXTREME.findall(text)
+    forgiven = set(_FORGIVEN.findall(text))
     free: dict[str, list[str]] = {}
     # The same of a table for all that a query asks for: it may ask for it in one row.
     some: dict[str, list[Any]] = {}
@@ -63,6 +66,9 @@ def add_missing_data(
         rows = row_ids(cursor, table)
         some[bare.lower()] = rows = chosen.sample(rows, min(len(rows), 1 + len(rows) // PART))
         _fill_columns(cursor, table, names, replaced, rows)
+        for function, column in forgiven:
+            for name in [each for each in names if each.lower() == column]:
+                _write_otherwise(cursor, table, name, function, rows)
         for column, value in asked:
             for name in [each for each in names if each.lower() == column]:
                 _put_what_is_asked(cursor, table, name, value, rows)
@@ -91,6 +97,16 @@ def _fill_columns(
             set_values(cursor, table, column, dict.fromkeys(some, _FALLBACK_VALUES))
         elif column.lower() in replaced:
             set_values(cursor, table, column, dict.fromkeys(some, (None,)))
+
+
+def _write_otherwise(
+    cursor: Any, table: str, column: str, function: str, some: Sequence[Any]
+) -> None:
+    """Change the case of some values, or put spaces around them, as a function forgives it."""
+    name, listed = quoted(column), ", ".join(str(int(row)) for row in some)
+    case = f"CASE {name} WHEN upper({name}) THEN lower({name}) ELSE upper({name}) END"
+    value = f"' ' || {name} || ' '" if function.endswith("trim") else case
+    cursor.execute(f"UPDATE {table} SET {name} = {value} WHERE rowid IN ({listed})")
 
 
 def _put_what_is_asked(
