@@ -84,7 +84,9 @@ async def check_with(guard: Guard, change: Callable[[Path], None]) -> GoalResult
 
 
 @asynccontextmanager
-async def changed_copy(guard: Guard, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
+async def changed_copy(
+    guard: Guard, change: Callable[[Path], None] = lambda _: None
+) -> AsyncGenerator[Path]:
     """A clean copy that `change` was made to; gone afterwards."""
     async with _room() as folder:
         copy = await asyncio.to_thread(guard.make_copy, Path(folder))
