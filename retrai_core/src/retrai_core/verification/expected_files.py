@@ -200,16 +200,15 @@ def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
     check's.
     """
     project = guard.context.project
-    if not any(_reads_files(project / path) for path in changes.sources):
+    if not any(_READS.search(_text(project / path) or "") for path in changes.sources):
         return {}
     folders = {Path(path).parent for path in changes.sources} - {Path()}
     texts: dict[str, str] = {}
     left = _MAX_ALL_CHARS
     found = sorted((not guard.belongs_to_check(path), path) for path in walk_project(project))
     for is_elsewhere, path in found:
-        in_check = not is_elsewhere
         is_source = is_elsewhere and not folders.isdisjoint(Path(path).parents)
-        if not is_expected_output(path, in_check=in_check) or is_source:
+        if not is_expected_output(path, in_check=not is_elsewhere) or is_source:
             continue
         is_changed = path in changes.sources or path in changes.tests
         if is_changed or guard.is_held_out(path) or guard.steers(path):
@@ -221,11 +220,6 @@ def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
             if left < 0:
                 break
     return texts
-
-
-def _reads_files(path: Path) -> bool:
-    text = _text(path)
-    return text is not None and _READS.search(text) is not None
 
 
 def _text(path: Path) -> str | None:

@@ -25,7 +25,6 @@ from .verdict import judge, suspicion
 
 State = Mapping[str, Any]
 """The loop's state, as the goal gets it."""
-Stamps = Mapping[str, Stamp]
 
 
 async def final_check(
@@ -55,7 +54,7 @@ async def final_check(
 async def _check_copy(guard: Guard, state: State, *, contradict: bool) -> tuple[GoalResult, str]:
     async with _room() as folder:
         copy = await asyncio.to_thread(guard.make_copy, Path(folder))
-        stamps = await asyncio.to_thread(_stamps, guard, copy)
+        stamps = await asyncio.to_thread(guard.stamps, copy)
         result, suspect = await _without_changed_packages(guard, state, copy)
         if suspect or not result.achieved or result.report is None:
             return result, suspect
@@ -144,9 +143,9 @@ async def _leans_on_new(guard: Guard, copy: Path) -> GoalResult | None:
     the same, and the goal leaves them out.
     """
     baseline = guard.baseline
-    new = await asyncio.to_thread(_new_files_of_check, guard, copy) if baseline.cases else ()
-    beside = [path for path in new if _is_beside_check(guard, copy, path)]
-    others = [path for path in new if path not in beside]
+    new = await asyncio.to_thread(_new_files_of_check, guard, copy) if baseline.cases else {}
+    beside = [path for path, is_beside in new.items() if is_beside]
+    others = [path for path, is_beside in new.items() if not is_beside]
     with without_files(copy, beside):
         alone = await guard.ask_without({}, copy, others) if others else None
         if alone is None and beside:
@@ -159,22 +158,20 @@ async def _leans_on_new(guard: Guard, copy: Path) -> GoalResult | None:
     whole = replace(alone, achieved=alone.report is not None)
     if verdict.achieved or judge(baseline, whole).achieved:
         return None
-    reason = f"it does not pass without the new {', '.join(new[:3])}: {verdict.reason}"
+    reason = f"it does not pass without the new {', '.join([*new][:3])}: {verdict.reason}"
     return replace(verdict, reason=reason)
 
 
-def _new_files_of_check(guard: Guard, copy: Path) -> list[str]:
-    known = guard.baseline.protected
-    found = walk_project(copy)
-    return [path for path in found if path not in known and guard.belongs_to_check(path)]
-
-
-def _is_beside_check(guard: Guard, copy: Path, path: str) -> bool:
-    """Whether all files in the folder of a new one are the check's, and it says something: an empty
-    `__init__.py` only tells two modules of one name apart."""
-    folder = Path(path).parent
-    beside = not guard.is_allowed(path) and guard.belongs_to_check(str(folder / "any"))
-    return beside and not _says_nothing(copy / path)
+def _new_files_of_check(guard: Guard, copy: Path) -> dict[str, bool]:
+    """The new files of the check, each with whether all files in its folder are the check's, and it
+    says something: an empty `__init__.py` only tells two modules of one name apart."""
+    return {
+        path: not guard.is_allowed(path)
+        and guard.belongs_to_check(str(Path(path).parent / "any"))
+        and not _says_nothing(copy / path)
+        for path in walk_project(copy)
+        if path not in guard.baseline.protected and guard.belongs_to_check(path)
+    }
 
 
 @asynccontextmanager
@@ -218,14 +215,7 @@ def _imported_from_project(guard: Guard, report: CheckReport) -> str:
     )
 
 
-def _stamps(guard: Guard, copy: Path) -> Stamps:
-    """Where each protected file of the copy lies, and when it was changed last."""
-    baseline = guard.baseline
-    paths = [path for path in baseline.protected if path not in baseline.volatile]
-    return {path: stamp for path in paths if (stamp := stamp_of(copy / path))}
-
-
-def _rewritten(guard: Guard, copy: Path, stamps: Stamps) -> str:
+def _rewritten(guard: Guard, copy: Path, stamps: Mapping[str, Stamp]) -> str:
     """The first file with cases, or of what runs them, that the check itself has changed.
 
     Others that it has written are noted, also those that are again as they were.

@@ -89,27 +89,22 @@ class Guard:
 
     async def take_baseline(self) -> GoalResult:
         """Copy the protected files, run the first check, and keep both."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        taken_at = time.time()
-        self.baseline = await asyncio.to_thread(
-            copy_protected, self.context.project, self._protected, self._steering, self._folder
-        )
-        self.baseline.taken_at = taken_at
+        project = self.context.project
+        self.baseline = await asyncio.to_thread(self._copy_check)
         self.baseline.steering_globs = self._steering_globs
         self.baseline.allow_edit = self._allow_edit
-        await asyncio.to_thread(self._keep_surroundings)
         await asyncio.to_thread(self.packages.keep_lock_files)
-        environment = await self.context.goal.environment(self.context.project)
+        environment = await self.context.goal.environment(project)
         await asyncio.to_thread(self.outside.keep, environment)
-        before = await asyncio.to_thread(self._stamps)
-        result = await self.ask({}, self.context.project)
-        after = await asyncio.to_thread(self._stamps)
-        self.baseline.touched = [path for path in before if before[path] != after[path]]
+        before = await asyncio.to_thread(self.stamps, project)
+        result = await self.ask({}, project)
+        after = await asyncio.to_thread(self.stamps, project)
+        self.baseline.touched = [path for path in before if before[path] != after.get(path)]
         self.baseline.take_result(result)
         written = await asyncio.to_thread(self._differing)
         # The suite itself writes these; changing them is not the agent's doing.
         self.baseline.volatile = written
-        await asyncio.to_thread(restore_files, self.context.project, self._folder, written)
+        await asyncio.to_thread(restore_files, project, self._folder, written)
         await asyncio.to_thread(self.baseline.save, self._folder)
         await asyncio.to_thread(save_calls, result.calls, self._folder)
         self._forbid_changes()
@@ -124,13 +119,9 @@ class Guard:
 
         Only its answer counts: the protected files are those of the project as it stands.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        here = await asyncio.to_thread(
-            copy_protected, self.context.project, self._protected, self._steering, self._folder
-        )
-        kept = {"protected": here.protected, "steering": here.steering, "taken_at": time.time()}
+        here = await asyncio.to_thread(self._copy_check)
+        kept = here.model_dump(include={"protected", "steering", "taken_at", "place"})
         self.baseline = given.model_copy(update=kept)
-        await asyncio.to_thread(self._keep_surroundings)
 
     def refuse_write(self, path: str) -> str | None:
         """Why `path` may not be written, or None; the workspace asks before every write."""
@@ -342,15 +333,19 @@ class Guard:
         """What the run changed in `node_modules`; nothing while copies have links to it."""
         return [] if self._linked else self.packages.changed(self.baseline.taken_at)
 
-    def _keep_surroundings(self) -> None:
-        project = self.context.project
+    def _copy_check(self) -> Baseline:
+        """Copy what belongs to the check as it stands, in the project and above it."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        project, taken_at = self.context.project, time.time()
+        baseline = copy_protected(project, self._protected, self._steering, self._folder)
         place = place_in_repository(project)
-        self.baseline.place = place.as_posix()
+        baseline.taken_at, baseline.place = taken_at, place.as_posix()
 
         def wanted(name: str) -> bool:
             return self.belongs_to_check(name) or self.steers(name)
 
         copy_surroundings(project, place, wanted, self.above)
+        return baseline
 
     def _note_written(self) -> None:
         """Data that the suite itself writes is nobody's tampering, also when it begins late."""
@@ -373,9 +368,11 @@ class Guard:
         exempt = self._allowed.match(path) or self.is_held_out(path)
         return not exempt and self._decides(path)
 
-    def _stamps(self) -> dict[str, Stamp | None]:
-        project = self.context.project
-        return {path: stamp_of(project / path) for path in self.baseline.protected}
+    def stamps(self, folder: Path) -> dict[str, Stamp]:
+        """Where each protected file of the project or a copy of it lies, and when it was changed
+        last; without those that the check itself writes."""
+        paths = [path for path in self.baseline.protected if path not in self.baseline.volatile]
+        return {path: stamp for path in paths if (stamp := stamp_of(folder / path))}
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

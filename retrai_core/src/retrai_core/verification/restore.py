@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from .baseline import Baseline, differing
+from .baseline import Baseline, differing, steers
 from .files import clear_place, copy_file, fingerprint, project_entries, remove
 from .globs import Globs
 from .refusal import Refusal
-from .steering import steers
 
 SET_ASIDE = "set_aside"
 """In the baseline's folder: what was taken out of the project, below a hash of each."""
