@@ -15,7 +15,7 @@ from typing import Any
 from ..contracts.context import drop_event
 from ..contracts.goal import CheckReport, GoalResult
 from ..errors import ToolError
-from ..workspace.temporary import temporary_prefix
+from ..workspace.temporary import fresh_folder
 from .baseline import Stamp, differing, stamp_of
 from .clean_copy import without_files
 from .files import walk_project
@@ -52,8 +52,8 @@ async def final_check(
 
 
 async def _check_copy(guard: Guard, state: State, *, contradict: bool) -> tuple[GoalResult, str]:
-    async with _room() as folder:
-        copy = await asyncio.to_thread(guard.make_copy, Path(folder))
+    async with fresh_folder("retrai-final") as room:
+        copy = await asyncio.to_thread(guard.make_copy, room)
         stamps = await asyncio.to_thread(guard.stamps, copy)
         result, suspect = await _without_changed_packages(guard, state, copy)
         if suspect or not result.achieved or result.report is None:
@@ -87,8 +87,8 @@ async def changed_copy(
     guard: Guard, change: Callable[[Path], None] = lambda _: None
 ) -> AsyncGenerator[Path]:
     """A clean copy that `change` was made to; gone afterwards."""
-    async with _room() as folder:
-        copy = await asyncio.to_thread(guard.make_copy, Path(folder))
+    async with fresh_folder("retrai-final") as room:
+        copy = await asyncio.to_thread(guard.make_copy, room)
         await asyncio.to_thread(change, copy)
         yield copy
 
@@ -172,19 +172,6 @@ def _new_files_of_check(guard: Guard, copy: Path) -> dict[str, bool]:
         for path in walk_project(copy)
         if path not in guard.baseline.protected and guard.belongs_to_check(path)
     }
-
-
-@asynccontextmanager
-async def _room() -> AsyncGenerator[str]:
-    """A temporary folder, removed in a thread: a copy of many files takes its time."""
-    # What the check leaves there and we may not remove must not cost the verdict.
-    room = tempfile.TemporaryDirectory(
-        prefix=temporary_prefix("retrai-final"), ignore_cleanup_errors=True
-    )
-    try:
-        yield room.name
-    finally:
-        await asyncio.to_thread(room.cleanup)
 
 
 async def _contradicted(guard: Guard, copy: Path, report: CheckReport) -> str:

@@ -299,11 +299,12 @@ class Guard:
         await holdout.require_hidden()
 
     def make_copy(self, room: Path) -> Path:
-        """A clean copy of the project below `room`, without what steers or is held out.
+        """A clean copy of the project below `room`, a resolved path, without what steers or is held
+        out.
 
         Protected files are as they were.
         """
-        project, room = self.context.project, room.resolve()
+        project = self.context.project
         if self.above.is_dir():
             shutil.copytree(self.above, room, dirs_exist_ok=True)
         # The project's own name is kept: a suite may look at it.
