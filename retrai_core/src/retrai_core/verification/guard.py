@@ -168,11 +168,10 @@ class Guard:
 
     def allowed_edits(self) -> list[str]:
         """Protected files that were changed with leave, and whose leave it was."""
-        changed = [path for path in self._differing() if self._allowed.match(path)]
-        approved = set(self.baseline.approved)
         return [
-            f"{path}: {'approved by a person' if path in approved else 'allow_edit'}"
-            for path in changed
+            f"{path}: {'approved by a person' if path in self.baseline.approved else 'allow_edit'}"
+            for path in self._differing()
+            if self._allowed.match(path)
         ]
 
     async def restore(self) -> list[Refusal]:
@@ -274,12 +273,11 @@ class Guard:
     def _forbid_changes(self) -> None:
         """The agent's commands meet a wall where its write tools meet a refusal."""
         volatile = set(self.baseline.volatile)
-        kept = [
-            path
+        paths = frozenset(
+            self.context.project / path
             for path in self.baseline.protected
             if path not in volatile and not self._allowed.match(path) and not self.is_held_out(path)
-        ]
-        paths = frozenset(self.context.project / path for path in kept)
+        )
         self._sandbox.agent_view = View(read_only=paths, shown=self._hidden, scratch="agent")
 
     @property
