@@ -7,7 +7,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,12 +74,9 @@ async def check_with(guard: Guard, change: Callable[[Path], None]) -> GoalResult
     records nothing for what it is not judged by.
     """
     known = guard.context.goal
-    goal = type(known)(known.options, replace(guard.context, on_event=drop_event))
-    try:
-        async with changed_copy(guard, change) as copy:
-            return await guard.ask({}, copy, goal)
-    finally:
-        await goal.aclose()
+    silent = type(known)(known.options, replace(guard.context, on_event=drop_event))
+    async with aclosing(silent) as goal, changed_copy(guard, change) as copy:
+        return await guard.ask({}, copy, goal)
 
 
 @asynccontextmanager

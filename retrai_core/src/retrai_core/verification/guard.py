@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -251,8 +251,7 @@ class Guard:
         self.context.publish("log", level="warning", message=message)
         return await self._answer(folder, ask, is_second=True)
 
-    @contextmanager
-    def checking(self, folder: Path) -> Generator[CheckCommands]:
+    def checking(self, folder: Path) -> AbstractContextManager[CheckCommands]:
         """While a check of the tree in `folder` runs: it may write everything, and where that tree
         is a copy, it stands in the project's place too, for what imports the project from there."""
         project, hidden = self.context.project, self._hidden
@@ -264,8 +263,7 @@ class Guard:
             # The copy brings its own.
             above = {p: s for p, s in hidden.items() if not p.is_relative_to(project)}
             view = View(self._linked, shown={project: folder, room: room, **above})
-        with self._sandbox.check(view) as commands:
-            yield commands
+        return self._sandbox.check(view)
 
     def _what_is_allowed(self) -> Globs:
         return Globs([*self._allow_edit, *map(exactly, self.baseline.approved)])

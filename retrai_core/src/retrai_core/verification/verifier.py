@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
 from ..contracts.record import CheckEvidence, RunRecord
 from ..workspace.own_output import own_output
@@ -55,8 +54,7 @@ class Verifier:
     """Asks the guard for verdicts.
 
     Args:
-        context: the run.
-        guard: gives the verdicts.
+        guard: of the run; gives the verdicts.
         confirm: how many times a check that passes must pass again, on clean copies.
 
     Attributes:
@@ -69,8 +67,8 @@ class Verifier:
         check_s: wall-clock seconds of the latest check in the project.
     """
 
-    def __init__(self, context: RunContext, guard: Guard, confirm: int = 1) -> None:
-        self._context = context
+    def __init__(self, guard: Guard, confirm: int) -> None:
+        context = self._context = guard.context
         self._guard = guard
         self._confirm = confirm
         self._hasher = TreeHasher(context.project)
