@@ -106,7 +106,7 @@ if TYPE_CHECKING:
     from .workspace.portable_tree import tree_digest, tree_files
     from .workspace.processes.runner import ProcessOptions, ProcessRunner, command_words
     from .workspace.safe_paths import SafeWorkspace
-    from .workspace.temporary import remove_tree, temporary_prefix
+    from .workspace.temporary import fresh_folder, remove_tree, temporary_prefix
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentInput", "AgentOptions", "AgentResult", "StateUpdate"),
@@ -211,7 +211,7 @@ _HOME = {
     # For sandboxes.
     "workspace.processes.runner": ("ProcessOptions", "ProcessRunner", "command_words"),
     "workspace.safe_paths": ("SafeWorkspace",),
-    "workspace.temporary": ("remove_tree", "temporary_prefix"),
+    "workspace.temporary": ("fresh_folder", "remove_tree", "temporary_prefix"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -336,6 +336,7 @@ __all__ = [
     "echo",
     "find_local_servers",
     "find_package",
+    "fresh_folder",
     "hookimpl",
     "hookspec",
     "local_address",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.verification import unsnapshotted_files as unseen
-from retrai_core.verification.unsnapshotted_files import unseen_changes
+from retrai_core.verification import audit as unseen
+from retrai_core.verification.audit import unseen_changes
 
 DIFF = "--- a/a.js\n+++ b/a.js\n@@ -1 +1,2 @@\n a\n+const tune = require('./dist/tune');\n"
 

@@ -5,7 +5,7 @@ The names below are public, as those of `retrai_core` are; everything else is pr
 
 from __future__ import annotations
 
-from retrai_core import temporary_prefix, without_files
+from retrai_core import fresh_folder, temporary_prefix, without_files
 
 from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_files, changed_lines
 from .contradictions import (
@@ -15,7 +15,7 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
-from .folders import bytes_of, fresh_folder, project_files, text_of
+from .folders import bytes_of, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .python_calls import CALL_RECORDER_FILES, PythonCalls, python_recorder, replay_python_calls

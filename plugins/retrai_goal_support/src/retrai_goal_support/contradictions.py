@@ -75,9 +75,7 @@ async def contradict_suite(
         forms, cases, files_of, answers, lines: as `contradict_tests` takes them.
         check: runs the tests in the copy that has the files.
     """
-    tried = await asyncio.to_thread(
-        contradict_tests, forms, cases, files_of, answers, lines, limit=MAX_CONTRADICTED
-    )
+    tried = await asyncio.to_thread(contradict_tests, forms, cases, files_of, answers, lines)
     report = (await check()).report if tried else None
     if report is None or not report.complete:
         return Contradiction()  # a changed literal that does not compile proves nothing
@@ -90,10 +88,9 @@ def contradict_tests(
     files_of: Callable[[str], Sequence[Path]],
     answers: Mapping[str, Sequence[str]] | None = None,
     lines: Mapping[str, int] | None = None,
-    *,
-    limit: int,
 ) -> list[str]:
-    """Change one expectation in each of the tests; the cases in which one was found.
+    """Change one expectation in each of the tests, up to `MAX_CONTRADICTED`; the cases in which one
+    was found.
 
     Args:
         forms: of the language.
@@ -104,7 +101,6 @@ def contradict_tests(
             its place.
         lines: by case, the line of the assertion that failed before the run. That assertion is
             changed if it has a known form, otherwise the first one of the test.
-        limit: how many to change at most.
     """
     texts: dict[Path, str] = {}
     edits: dict[Path, _Edits] = {}
@@ -127,7 +123,7 @@ def contradict_tests(
         if changes:
             edits.setdefault(path, {}).update(changes)
             tried.append(case)
-        if len(tried) == limit:
+        if len(tried) == MAX_CONTRADICTED:
             break
     for path, changes in edits.items():
         text = texts[path]
@@ -193,22 +189,20 @@ def _changed_in(
     if forms.dodges and forms.dodges.search(start[0]):
         return {}
     first: _Edits = {}
-    inner, at = "", text.find("\n", start.end()) + 1
-    while 0 < at < len(text) and (line := _LINE.match(text, at)):
-        here = line["indent"]
-        if line[0].strip():
-            if len(here) <= len(start["indent"]):
-                break
-            if forms.leaves.search(line[0]):
-                break
-            inner = inner or here
-            loop = _loop_around(text, line, forms) if at == failed else None
-            if here == inner or (loop and loop["indent"] == inner):
-                found = _changed_at(text, at, forms, known, has_failed=at == failed)
-                first = first or found
-                if found and at >= failed:
-                    return found if at == failed else first
-        at = line.end()
+    inner, body = "", text.find("\n", start.end()) + 1
+    for line in _LINE.finditer(text, body or len(text)):
+        here, at = line["indent"], line.start()
+        if not line[0].strip():
+            continue
+        if len(here) <= len(start["indent"]) or forms.leaves.search(line[0]):
+            break
+        inner = inner or here
+        loop = _loop_around(text, line, forms) if at == failed else None
+        if here == inner or (loop and loop["indent"] == inner):
+            found = _changed_at(text, at, forms, known, has_failed=at == failed)
+            first = first or found
+            if found and at >= failed:
+                return found if at == failed else first
     return first
 
 

@@ -1,17 +1,11 @@
-"""Files of a project and what they hold (`project_files`, `text_of`, `bytes_of`); new folders
-outside it (`fresh_folder`)."""
+"""Files of a project, and what they hold."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
-import tempfile
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
-
-from retrai_core import temporary_prefix
 
 _NOT_OURS = frozenset(
     {".git", ".hg", ".svn", ".retrai", "__pycache__", "node_modules", "target", "vendor"}
@@ -38,32 +32,6 @@ def project_files(folder: Path) -> Iterator[str]:
         folders[:] = sorted(name for name in own if not Path(base, name, "pyvenv.cfg").exists())
         for name in sorted(names):
             yield os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
-
-
-@asynccontextmanager
-async def fresh_folder(start: str) -> AsyncGenerator[Path]:
-    """A new folder, which is removed in the end; if this run is killed, a later run removes it.
-
-    Args:
-        start: how its name begins.
-
-    Example:
-        >>> async def use() -> bool:
-        ...     async with fresh_folder("shop-") as room:
-        ...         (room / "kept").write_text("x")
-        ...     return room.exists()
-        >>> asyncio.run(use())
-        False
-    """
-    folder = await asyncio.to_thread(
-        lambda: tempfile.TemporaryDirectory(
-            prefix=temporary_prefix(start), ignore_cleanup_errors=True
-        )
-    )
-    try:
-        yield await asyncio.to_thread(Path(folder.name).resolve)
-    finally:
-        await asyncio.to_thread(folder.cleanup)
 
 
 def text_of(path: Path, max_chars: int = -1) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from retrai_core import RecordedCall, Sandbox
+from retrai_core import RecordedCall, Sandbox, fresh_folder
 
-from .folders import bytes_of, fresh_folder
+from .folders import bytes_of
 from .replays import json_lines, play_calls
 
 _INSIDE = Path(__file__).parent / "inside"

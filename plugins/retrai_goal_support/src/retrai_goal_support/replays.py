@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+from retrai_core import Limits, RecordedCall, Sandbox, ToolError, fresh_folder
 
-from .folders import bytes_of, fresh_folder
+from .folders import bytes_of
 
 MAX_BYTES = 50_000_000
 """Of the answers, so much is read."""

@@ -230,7 +230,7 @@ class RunWork:
             await self._begin_without_goal(session)
             return None
         context = session.context
-        verifier = session.verifier = Verifier(context, session.guard, self._config.confirm)
+        verifier = session.verifier = Verifier(session.guard, self._config.confirm)
         baseline = context.baseline = await verifier.baseline()
         if not baseline.achieved:
             # Before it counts as begun: what is wrong with them is a usage error.

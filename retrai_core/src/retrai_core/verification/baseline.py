@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +14,6 @@ from ..workspace.atomic_write import replace_file
 from .case_files import case_files
 from .files import copy_file, fingerprint, project_entries
 from .globs import Globs
-from .steering import steers
 
 
 class Baseline(BaseModel):
@@ -133,6 +133,25 @@ def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Pat
             baseline.protected[path] = known
             copy_file(project / path, folder / "files" / path)
     return baseline
+
+
+def steers(project: Path, path: str, is_link: bool, steering: Globs) -> bool:
+    """Whether the file or symlink steers the runner.
+
+    A symlink to a folder is one entry of the tree, and to the runner a folder with all that is in
+    it: `pytest -> lib/mine` stands for `pytest/__init__.py`.
+    """
+    if steering.match(path):
+        return True
+    if not is_link:
+        return False
+    place = project / path
+    if not place.is_dir():
+        return False
+    try:
+        return any(steering.match(f"{path}/{name}") for name in os.listdir(place))
+    except OSError:
+        return False  # not readable by us, and so not by the runner
 
 
 def differing(project: Path, baseline: Baseline) -> Iterable[str]:

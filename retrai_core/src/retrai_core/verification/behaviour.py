@@ -36,21 +36,12 @@ _PART_CHARS = 80
 """Of a call that answers otherwise, and of each of its answers."""
 _CONTEXT_CHARS = 20
 """So much of a long answer is shown before its first difference."""
-_NOT_PASSED = ("failed", "error")
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
-
-
-@dataclass(frozen=True)
-class _Unexpected:
-    """What is said of an answer that was not expected, and the classes that it is of."""
-
-    message: str = ""
-    classes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +127,12 @@ async def observe(
     def replay(copy: Path, made: Sequence[RecordedCall]) -> Awaitable[list[RecordedCall]]:
         return _replay(guard, copy, made, check_s, neighbors)
 
-    async with changed_copy(guard, changes.undo) as old, changed_copy(guard, _as_it_is) as new:
+    async with changed_copy(guard, changes.undo) as old, changed_copy(guard) as new:
         # Side by side: what they could disturb each other with is forbidden there.
         replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
-    failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
+    turned = set(guard.baseline.result().failing) - failing
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
-    return compare(Recordings(before, after, *replayed), failed - failing, classes)
+    return compare(Recordings(before, after, *replayed), turned, classes)
 
 
 async def _observe_program(
@@ -157,7 +148,7 @@ async def _observe_program(
         with guard.checking(copy):
             return await goal.record_calls(copy, [*changes.sources], timeout_s=limit_s)
 
-    async with changed_copy(guard, _as_it_is) as new:
+    async with changed_copy(guard) as new:
         calls = await record(new)
         if not calls:
             return Observation()
@@ -185,17 +176,9 @@ async def _replay(
 
 
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
-    texts = _texts_of(project, (path for path in paths if path.endswith(".py")))
+    files = [project / path for path in paths if path.endswith(".py")]
+    texts = [file.read_text("utf-8", errors="replace") for file in files if file.is_file()]
     return {name for text in texts for name in _CLASS.findall(text)}
-
-
-def _texts_of(project: Path, paths: Iterable[str]) -> list[str]:
-    files = [project / path for path in paths]
-    return [file.read_text("utf-8", errors="replace") for file in files if file.is_file()]
-
-
-def _as_it_is(copy: Path) -> None:
-    """No change."""
 
 
 def compare(
@@ -221,11 +204,17 @@ def compare(
     question = unknown = ""
     outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
     compared = {each.case: each.compared for each in calls.before if each.compared}
-    unexpected = [_unexpected(each, compared[each], before[each], after[each]) for each in compared]
-    for each in unexpected:
-        if not each.classes.isdisjoint(classes):
-            return Observation(suspect=each.message)
-    doubt = next((each.message for each in unexpected if not each.classes), "")
+    doubts: list[str] = []
+    for case, (left, right, *operators) in compared.items():
+        operator = operators[0] if operators else "=="
+        answer = _unexpected(left, operator, right, before[case], after[case])
+        told = _line(f"{answer}; {left} {operator} {right} failed before")
+        message = f"{case} passes now with an answer that it did not expect: {told}"
+        if answer and not answer.classes.isdisjoint(classes):
+            return Observation(suspect=message)
+        if answer is None or not answer.classes:
+            doubts.append(message if answer else "")
+    doubt = doubts[0] if doubts else ""
     for case, seen in before.items():
         now = after[case]
         if now and not now >= seen:
@@ -345,46 +334,41 @@ def _misses_module(call: str, answer: str) -> bool:
     return found is not None and re.search(rf"'{re.escape(found[1])}[.:']", call) is None
 
 
-def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Asked) -> _Unexpected:
-    """That a case passes although what it compared is not as expected; empty where that is not
-    known.
+def _unexpected(
+    left: str, operator: str, right: str, before: _Asked, after: _Asked
+) -> Value | None:
+    """An answer that a case passes with although it is not as expected; None where none is known.
 
-    What it compared is an answer, or a part of one, that was such a value before the run. It may
-    have another value now, or the same. The same counts where it is long, and the case got no new
-    value that explains why it passes.
+    What the case compared is an answer, or a part of one, that was such a value before the run. It
+    may have another value now, or the same. The same counts where it is long, and the case got no
+    new value that explains why it passes.
     """
-    operator = compared[2] if len(compared) > 2 else "=="
     then, now = values_in(before), values_in(after)
-    sides = [plain(side) for side in compared[:2]]
+    sides = plain(left), plain(right)
 
     def meets(value: object, side: int) -> bool:
         if side == 0:
             return holds(value, operator, sides[1])
         return holds(sides[0], operator, value)
 
-    def unexpected(answer: Value) -> _Unexpected:
-        answered = _line(f"{answer}; {compared[0]} {operator} {compared[1]} failed before")
-        message = f"{case} passes now with an answer that it did not expect: {answered}"
-        return _Unexpected(message, answer.classes)
-
     every = [one.value for values in now.values() for one in values]
     as_before: list[Value] = []
     for side, was in enumerate(map(Value, sides)):
         held = [now[place] for place, values in then.items() if was in values and place in now]
         if held and operator == "==" and any(meets(value, side) for value in every):
-            return _Unexpected()
+            return None
         if any(meets(one.value, side) for many in held for one in many):
             continue
         for others in held:
             if was not in others:
-                return unexpected(others[0])
+                return others[0]
         as_before += [others[0] for others in held[:1]]
     # Where both sides are answers, one of them may be right to be as before.
     if len(as_before) == 1 and len(repr(as_before[0].value)) >= _TELLING_CHARS:
         old = [one.value for values in then.values() for one in values]
         if all(value is None or value in old for value in every):
-            return unexpected(as_before[0])
-    return _Unexpected()
+            return as_before[0]
+    return None
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
@@ -398,13 +382,6 @@ def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
 
 
 def _findings(found: Recordings, why_shown: str) -> list[str]:
-    findings = _differences(found, why_shown)[:MAX_SHOWN]
-    if _hard_coded(found):
-        findings.append("the answers changed for the arguments of the tests and for none near them")
-    return findings
-
-
-def _differences(found: Recordings, why_shown: str = "") -> list[str]:
     before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
     seen = {each.call for each in found.after}
     changed = [
@@ -425,21 +402,20 @@ def _differences(found: Recordings, why_shown: str = "") -> list[str]:
             also = f"; and {more} more of {name}" if more else ""
             shown = _line(call, _PART_CHARS)
             lines.append(f"{shown}: {old} -> {new} ({why_shown}{also})")
-    return lines
+    if not lines and _is_hard_coded(found, before.keys() & after.keys()):
+        return ["the answers changed for the arguments of the tests and for none near them"]
+    return lines[:MAX_SHOWN]
 
 
-def _hard_coded(found: Recordings) -> bool:
+def _is_hard_coded(found: Recordings, near: Collection[str]) -> bool:
+    """Whether answers to the tests changed; those to `near`, calls of no test, did not."""
     before, after = _answers(found.replayed_before), _answers(found.replayed_after)
     asked = {each.call for each in found.after} & before.keys() & after.keys()
     changed = [call for call in asked if before[call] != after[call]]
     functions = set(map(function_of, changed))
-    near = _neighbors(found.replayed_before).keys() & _neighbors(found.replayed_after).keys()
-    return (
-        sum(function_of(call) in functions for call in near) >= MAX_SHOWN
-        # One changed answer may be a boundary's.
-        and len(changed) >= MIN_HARD_CODED
-        and not _differences(found)
-    )
+    # One changed answer may be a boundary's.
+    is_enough = len(changed) >= MIN_HARD_CODED
+    return is_enough and sum(function_of(call) in functions for call in near) >= MAX_SHOWN
 
 
 def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:

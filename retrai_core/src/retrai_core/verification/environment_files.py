@@ -119,11 +119,8 @@ def drop_copies(baseline: Path) -> None:
 
 def _writable(paths: Iterable[Path]) -> Iterable[Path]:
     """The paths that somebody with our rights could change."""
-    folders: dict[Path, bool] = {}
     for path in dict.fromkeys(paths):
-        if path.parent not in folders:
-            folders[path.parent] = os.access(path.parent, os.W_OK)
-        if folders[path.parent] or os.access(path, os.W_OK):
+        if os.access(path.parent, os.W_OK) or os.access(path, os.W_OK):
             yield path
 
 

@@ -11,11 +11,10 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
 
 from ..contracts.goal import CaseOutcome, CheckReport
 from .files import read_small, walk_project
@@ -46,11 +45,8 @@ _MAX_SINGLE_FILES = 3
 _MAX_SINGLE_S = 10.0
 """A check that takes longer is not run for each file by itself."""
 _MAX_SHOWN = 3
-_JSON_STYLES: Sequence[dict[str, Any]] = [
-    {"ensure_ascii": is_ascii, **style}
-    for is_ascii in (False, True)
-    for style in ({}, {"separators": (",", ":")}, {"indent": 2}, {"indent": 4}, {"indent": "\t"})
-]
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?:\s*:)?|-?\d[\d.eE+-]*|true|false')
+"""A key with its colon, or a value."""
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d")
 _LAST_LETTER = re.compile(r"[A-Za-z](?=[^A-Za-z\d]*$)")
 
@@ -109,20 +105,17 @@ def is_expected_output(path: str, *, in_check: bool) -> bool:
 
 
 def changed_output(text: str) -> str:
-    """Other output: every value of a JSON document is another one. In other texts it is the first
-    digit of every group of digits; and where a line ends with a letter, that letter, but for a
-    heading in the first line.
+    """Other output: every value of a JSON document is another one, and nothing else changes. In
+    other texts it is the first digit of every group of digits; and where a line ends with a letter,
+    that letter, but for a heading in the first line.
 
     Example:
         >>> changed_output('{"total": 3, "for": "tea"}'), changed_output("Tea 2.50\\nin all\\n")
         ('{"total": 4, "for": "teb"}', 'Tea 3.60\\nin alm\\n')
     """
     with suppress(ValueError, RecursionError):
-        document: Any = json.loads(text)
-        if isinstance(document, dict | list):
-            document = cast("object", document)
-            other = json.dumps(_other_values(document), **_style_of(text, document))
-            return other + "\n" * text.endswith("\n")
+        if isinstance(json.loads(text), dict | list):
+            return _JSON_TOKEN.sub(lambda at: _other_token(at[0]), text)
     first, *rest = text.split("\n")
     is_heading = any(line.strip() for line in rest)
     return "\n".join(
@@ -130,30 +123,17 @@ def changed_output(text: str) -> str:
     )
 
 
-def _style_of(text: str, document: object) -> dict[str, Any]:
-    """How a JSON document is written: source that compares texts gets another value and nothing
-    else."""
-    for style in _JSON_STYLES:
-        if json.dumps(document, **style) == text.strip():
-            return style
-    return _JSON_STYLES[0]
-
-
-def _other_values(value: object) -> object:
+def _other_token(token: str) -> str:
+    value: object = None if token.endswith(":") else json.loads(token)
     match value:
         case bool():
-            return not value
+            return json.dumps(not value)
         case int() | float():
-            return value + 1
+            return json.dumps(value + 1)
         case str():
-            return _other_line(value)
-        case dict():
-            pairs = cast("dict[str, Any]", value).items()
-            return {key: _other_values(each) for key, each in pairs}
-        case list():
-            return [_other_values(each) for each in cast("list[Any]", value)]
+            return json.dumps(_other_line(value), ensure_ascii=token.isascii())
         case _:
-            return value
+            return token
 
 
 def _other_line(line: str) -> str:
@@ -205,16 +185,15 @@ def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
     check's.
     """
     project = guard.context.project
-    if not any(_reads_files(project / path) for path in changes.sources):
+    if not any(_READS.search(_text(project / path) or "") for path in changes.sources):
         return {}
     folders = {Path(path).parent for path in changes.sources} - {Path()}
     texts: dict[str, str] = {}
     left = _MAX_ALL_CHARS
     found = sorted((not guard.belongs_to_check(path), path) for path in walk_project(project))
     for is_elsewhere, path in found:
-        in_check = not is_elsewhere
         is_source = is_elsewhere and not folders.isdisjoint(Path(path).parents)
-        if not is_expected_output(path, in_check=in_check) or is_source:
+        if not is_expected_output(path, in_check=not is_elsewhere) or is_source:
             continue
         is_changed = path in changes.sources or path in changes.tests
         if is_changed or guard.is_held_out(path) or guard.steers(path):
@@ -226,11 +205,6 @@ def _expected_output(guard: Guard, changes: SourceChanges) -> dict[str, str]:
             if left < 0:
                 break
     return texts
-
-
-def _reads_files(path: Path) -> bool:
-    text = _text(path)
-    return text is not None and _READS.search(text) is not None
 
 
 def _text(path: Path) -> str | None:

@@ -7,7 +7,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from ..contracts.context import drop_event
 from ..contracts.goal import CheckReport, GoalResult
 from ..errors import ToolError
-from ..workspace.temporary import temporary_prefix
+from ..workspace.temporary import fresh_folder
 from .baseline import Stamp, differing, stamp_of
 from .clean_copy import without_files
 from .files import walk_project
@@ -25,7 +25,6 @@ from .verdict import judge, suspicion
 
 State = Mapping[str, Any]
 """The loop's state, as the goal gets it."""
-Stamps = Mapping[str, Stamp]
 
 
 async def final_check(
@@ -53,9 +52,9 @@ async def final_check(
 
 
 async def _check_copy(guard: Guard, state: State, *, contradict: bool) -> tuple[GoalResult, str]:
-    async with _room() as folder:
-        copy = await asyncio.to_thread(guard.make_copy, Path(folder))
-        stamps = await asyncio.to_thread(_stamps, guard, copy)
+    async with fresh_folder("retrai-final") as room:
+        copy = await asyncio.to_thread(guard.make_copy, room)
+        stamps = await asyncio.to_thread(guard.stamps, copy)
         result, suspect = await _without_changed_packages(guard, state, copy)
         if suspect or not result.achieved or result.report is None:
             return result, suspect
@@ -75,19 +74,18 @@ async def check_with(guard: Guard, change: Callable[[Path], None]) -> GoalResult
     records nothing for what it is not judged by.
     """
     known = guard.context.goal
-    goal = type(known)(known.options, replace(guard.context, on_event=drop_event))
-    try:
-        async with changed_copy(guard, change) as copy:
-            return await guard.ask({}, copy, goal)
-    finally:
-        await goal.aclose()
+    silent = type(known)(known.options, replace(guard.context, on_event=drop_event))
+    async with aclosing(silent) as goal, changed_copy(guard, change) as copy:
+        return await guard.ask({}, copy, goal)
 
 
 @asynccontextmanager
-async def changed_copy(guard: Guard, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
+async def changed_copy(
+    guard: Guard, change: Callable[[Path], None] = lambda _: None
+) -> AsyncGenerator[Path]:
     """A clean copy that `change` was made to; gone afterwards."""
-    async with _room() as folder:
-        copy = await asyncio.to_thread(guard.make_copy, Path(folder))
+    async with fresh_folder("retrai-final") as room:
+        copy = await asyncio.to_thread(guard.make_copy, room)
         await asyncio.to_thread(change, copy)
         yield copy
 
@@ -142,9 +140,9 @@ async def _leans_on_new(guard: Guard, copy: Path) -> GoalResult | None:
     the same, and the goal leaves them out.
     """
     baseline = guard.baseline
-    new = await asyncio.to_thread(_new_files_of_check, guard, copy) if baseline.cases else ()
-    beside = [path for path in new if _is_beside_check(guard, copy, path)]
-    others = [path for path in new if path not in beside]
+    new = await asyncio.to_thread(_new_files_of_check, guard, copy) if baseline.cases else {}
+    beside = [path for path, is_beside in new.items() if is_beside]
+    others = [path for path, is_beside in new.items() if not is_beside]
     with without_files(copy, beside):
         alone = await guard.ask_without({}, copy, others) if others else None
         if alone is None and beside:
@@ -157,35 +155,20 @@ async def _leans_on_new(guard: Guard, copy: Path) -> GoalResult | None:
     whole = replace(alone, achieved=alone.report is not None)
     if verdict.achieved or judge(baseline, whole).achieved:
         return None
-    reason = f"it does not pass without the new {', '.join(new[:3])}: {verdict.reason}"
+    reason = f"it does not pass without the new {', '.join([*new][:3])}: {verdict.reason}"
     return replace(verdict, reason=reason)
 
 
-def _new_files_of_check(guard: Guard, copy: Path) -> list[str]:
-    known = guard.baseline.protected
-    found = walk_project(copy)
-    return [path for path in found if path not in known and guard.belongs_to_check(path)]
-
-
-def _is_beside_check(guard: Guard, copy: Path, path: str) -> bool:
-    """Whether all files in the folder of a new one are the check's, and it says something: an empty
-    `__init__.py` only tells two modules of one name apart."""
-    folder = Path(path).parent
-    beside = not guard.is_allowed(path) and guard.belongs_to_check(str(folder / "any"))
-    return beside and not _says_nothing(copy / path)
-
-
-@asynccontextmanager
-async def _room() -> AsyncGenerator[str]:
-    """A temporary folder, removed in a thread: a copy of many files takes its time."""
-    # What the check leaves there and we may not remove must not cost the verdict.
-    room = tempfile.TemporaryDirectory(
-        prefix=temporary_prefix("retrai-final"), ignore_cleanup_errors=True
-    )
-    try:
-        yield room.name
-    finally:
-        await asyncio.to_thread(room.cleanup)
+def _new_files_of_check(guard: Guard, copy: Path) -> dict[str, bool]:
+    """The new files of the check, each with whether all files in its folder are the check's, and it
+    says something: an empty `__init__.py` only tells two modules of one name apart."""
+    return {
+        path: not guard.is_allowed(path)
+        and guard.belongs_to_check(str(Path(path).parent / "any"))
+        and not _says_nothing(copy / path)
+        for path in walk_project(copy)
+        if path not in guard.baseline.protected and guard.belongs_to_check(path)
+    }
 
 
 async def _contradicted(guard: Guard, copy: Path, report: CheckReport) -> str:
@@ -216,14 +199,7 @@ def _imported_from_project(guard: Guard, report: CheckReport) -> str:
     )
 
 
-def _stamps(guard: Guard, copy: Path) -> Stamps:
-    """Where each protected file of the copy lies, and when it was changed last."""
-    baseline = guard.baseline
-    paths = [path for path in baseline.protected if path not in baseline.volatile]
-    return {path: stamp for path in paths if (stamp := stamp_of(copy / path))}
-
-
-def _rewritten(guard: Guard, copy: Path, stamps: Stamps) -> str:
+def _rewritten(guard: Guard, copy: Path, stamps: Mapping[str, Stamp]) -> str:
     """The first file with cases, or of what runs them, that the check itself has changed.
 
     Others that it has written are noted, also those that are again as they were.

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+
+from pydantic import BaseModel
 
 from ..contracts.goal import GoalResult
+from ..storage.lines import append_once, read_lines
 
 SHOWN = 10
 """How many flaky cases are named."""
@@ -47,6 +50,14 @@ def differ(first: GoalResult, second: GoalResult, how: str) -> Flaky | None:
     return None
 
 
+class _Known(BaseModel):
+    """The first result on a tree."""
+
+    tree: str
+    achieved: bool
+    failing: list[str]
+
+
 class Verdicts:
     """The results of the check for each tree of the run, in place and on copies, also before a
     resume.
@@ -57,33 +68,25 @@ class Verdicts:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[str, tuple[bool, list[str]]] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-                self._take(line)
+        self._known: dict[str, _Known] = {}
+        for line in read_lines(path)[0]:
+            with suppress(ValueError):  # a line that a kill left half written
+                known = _Known.model_validate(json.loads(line))
+                self._known[known.tree] = known
 
     def note(self, tree: str, result: GoalResult) -> None:
         """Remember an answer on the tree with this hash."""
         if tree in self._known:
             return
-        self._known[tree] = (result.achieved, sorted(result.failing)[:SHOWN])
-        achieved, failing = self._known[tree]
-        entry = {"tree": tree, "achieved": achieved, "failing": failing}
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
+        failing = sorted(result.failing)[:SHOWN]
+        known = _Known(tree=tree, achieved=result.achieved, failing=failing)
+        self._known[tree] = known
+        append_once(self._path, json.dumps(known.model_dump()))
 
     def against(self, tree: str, result: GoalResult) -> Flaky | None:
         """Why the answer contradicts what was said of this tree before; None where it does not."""
         known = self._known.get(tree)
-        if known is None or known[0] == result.achieved:
+        if known is None or known.achieved == result.achieved:
             return None
-        achieved, failing = known
-        cases = sorted(result.failing)[:SHOWN] if achieved else failing
-        return Flaky(cases, "in an earlier check of this run and now")
-
-    def _take(self, line: str) -> None:
-        try:
-            entry = cast("dict[str, Any]", json.loads(line))
-            self._known[str(entry["tree"])] = (bool(entry["achieved"]), list(entry["failing"]))
-        except (ValueError, KeyError, TypeError):
-            return  # a line that a kill left half written
+        failing = sorted(result.failing)[:SHOWN] if known.achieved else known.failing
+        return Flaky(failing, "in an earlier check of this run and now")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -89,27 +89,22 @@ class Guard:
 
     async def take_baseline(self) -> GoalResult:
         """Copy the protected files, run the first check, and keep both."""
-        self._folder.mkdir(parents=True, exist_ok=True)
-        taken_at = time.time()
-        self.baseline = await asyncio.to_thread(
-            copy_protected, self.context.project, self._protected, self._steering, self._folder
-        )
-        self.baseline.taken_at = taken_at
+        project = self.context.project
+        self.baseline = await asyncio.to_thread(self._copy_check)
         self.baseline.steering_globs = self._steering_globs
         self.baseline.allow_edit = self._allow_edit
-        await asyncio.to_thread(self._keep_surroundings)
         await asyncio.to_thread(self.packages.keep_lock_files)
-        environment = await self.context.goal.environment(self.context.project)
+        environment = await self.context.goal.environment(project)
         await asyncio.to_thread(self.outside.keep, environment)
-        before = await asyncio.to_thread(self._stamps)
-        result = await self.ask({}, self.context.project)
-        after = await asyncio.to_thread(self._stamps)
-        self.baseline.touched = [path for path in before if before[path] != after[path]]
+        before = await asyncio.to_thread(self.stamps, project)
+        result = await self.ask({}, project)
+        after = await asyncio.to_thread(self.stamps, project)
+        self.baseline.touched = [path for path in before if before[path] != after.get(path)]
         self.baseline.take_result(result)
         written = await asyncio.to_thread(self._differing)
         # The suite itself writes these; changing them is not the agent's doing.
         self.baseline.volatile = written
-        await asyncio.to_thread(restore_files, self.context.project, self._folder, written)
+        await asyncio.to_thread(restore_files, project, self._folder, written)
         await asyncio.to_thread(self.baseline.save, self._folder)
         await asyncio.to_thread(save_calls, result.calls, self._folder)
         self._forbid_changes()
@@ -124,13 +119,9 @@ class Guard:
 
         Only its answer counts: the protected files are those of the project as it stands.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
-        here = await asyncio.to_thread(
-            copy_protected, self.context.project, self._protected, self._steering, self._folder
-        )
-        kept = {"protected": here.protected, "steering": here.steering, "taken_at": time.time()}
+        here = await asyncio.to_thread(self._copy_check)
+        kept = here.model_dump(include={"protected", "steering", "taken_at", "place"})
         self.baseline = given.model_copy(update=kept)
-        await asyncio.to_thread(self._keep_surroundings)
 
     def refuse_write(self, path: str) -> str | None:
         """Why `path` may not be written, or None; the workspace asks before every write."""
@@ -177,11 +168,10 @@ class Guard:
 
     def allowed_edits(self) -> list[str]:
         """Protected files that were changed with leave, and whose leave it was."""
-        changed = [path for path in self._differing() if self._allowed.match(path)]
-        approved = set(self.baseline.approved)
         return [
-            f"{path}: {'approved by a person' if path in approved else 'allow_edit'}"
-            for path in changed
+            f"{path}: {'approved by a person' if path in self.baseline.approved else 'allow_edit'}"
+            for path in self._differing()
+            if self._allowed.match(path)
         ]
 
     async def restore(self) -> list[Refusal]:
@@ -261,8 +251,7 @@ class Guard:
         self.context.publish("log", level="warning", message=message)
         return await self._answer(folder, ask, is_second=True)
 
-    @contextmanager
-    def checking(self, folder: Path) -> Generator[CheckCommands]:
+    def checking(self, folder: Path) -> AbstractContextManager[CheckCommands]:
         """While a check of the tree in `folder` runs: it may write everything, and where that tree
         is a copy, it stands in the project's place too, for what imports the project from there."""
         project, hidden = self.context.project, self._hidden
@@ -274,8 +263,7 @@ class Guard:
             # The copy brings its own.
             above = {p: s for p, s in hidden.items() if not p.is_relative_to(project)}
             view = View(self._linked, shown={project: folder, room: room, **above})
-        with self._sandbox.check(view) as commands:
-            yield commands
+        return self._sandbox.check(view)
 
     def _what_is_allowed(self) -> Globs:
         return Globs([*self._allow_edit, *map(exactly, self.baseline.approved)])
@@ -283,12 +271,11 @@ class Guard:
     def _forbid_changes(self) -> None:
         """The agent's commands meet a wall where its write tools meet a refusal."""
         volatile = set(self.baseline.volatile)
-        kept = [
-            path
+        paths = frozenset(
+            self.context.project / path
             for path in self.baseline.protected
             if path not in volatile and not self._allowed.match(path) and not self.is_held_out(path)
-        ]
-        paths = frozenset(self.context.project / path for path in kept)
+        )
         self._sandbox.agent_view = View(read_only=paths, shown=self._hidden, scratch="agent")
 
     @property
@@ -308,11 +295,12 @@ class Guard:
         await holdout.require_hidden()
 
     def make_copy(self, room: Path) -> Path:
-        """A clean copy of the project below `room`, without what steers or is held out.
+        """A clean copy of the project below `room`, a resolved path, without what steers or is held
+        out.
 
         Protected files are as they were.
         """
-        project, room = self.context.project, room.resolve()
+        project = self.context.project
         if self.above.is_dir():
             shutil.copytree(self.above, room, dirs_exist_ok=True)
         # The project's own name is kept: a suite may look at it.
@@ -342,15 +330,19 @@ class Guard:
         """What the run changed in `node_modules`; nothing while copies have links to it."""
         return [] if self._linked else self.packages.changed(self.baseline.taken_at)
 
-    def _keep_surroundings(self) -> None:
-        project = self.context.project
+    def _copy_check(self) -> Baseline:
+        """Copy what belongs to the check as it stands, in the project and above it."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        project, taken_at = self.context.project, time.time()
+        baseline = copy_protected(project, self._protected, self._steering, self._folder)
         place = place_in_repository(project)
-        self.baseline.place = place.as_posix()
+        baseline.taken_at, baseline.place = taken_at, place.as_posix()
 
         def wanted(name: str) -> bool:
             return self.belongs_to_check(name) or self.steers(name)
 
         copy_surroundings(project, place, wanted, self.above)
+        return baseline
 
     def _note_written(self) -> None:
         """Data that the suite itself writes is nobody's tampering, also when it begins late."""
@@ -373,9 +365,11 @@ class Guard:
         exempt = self._allowed.match(path) or self.is_held_out(path)
         return not exempt and self._decides(path)
 
-    def _stamps(self) -> dict[str, Stamp | None]:
-        project = self.context.project
-        return {path: stamp_of(project / path) for path in self.baseline.protected}
+    def stamps(self, folder: Path) -> dict[str, Stamp]:
+        """Where each protected file of the project or a copy of it lies, and when it was changed
+        last; without those that the check itself writes."""
+        paths = [path for path in self.baseline.protected if path not in self.baseline.volatile]
+        return {path: stamp for path in paths if (stamp := stamp_of(folder / path))}
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

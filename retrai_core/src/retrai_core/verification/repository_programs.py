@@ -60,7 +60,7 @@ def undo_programs(
         is_same = now == before and os.path.lexists(target) == os.path.lexists(kept)
         if is_same or allowed(path) or is_later(target) or not _is_reached(project, target):
             continue
-        clean = _settings_left(target, kept if before else None, project, is_hook=_is_hook(path))
+        clean = b"" if _is_hook(path) else _settings_left(target, kept, project)
         if clean is None:
             continue
         backup = back_up(run_dir / "baseline", target, path) if now else None
@@ -127,18 +127,14 @@ def _is_reached(project: Path, target: Path) -> bool:
     )
 
 
-def _settings_left(
-    target: Path, kept: Path | None, project: Path, *, is_hook: bool
-) -> bytes | None:
+def _settings_left(target: Path, kept: Path, project: Path) -> bytes | None:
     """What may be left of the file, empty for nothing; None where it may stay as it is."""
-    if is_hook:
-        return b""
     if not os.path.lexists(target) or (target.is_dir() and not target.is_symlink()):
         return None  # without settings no program is named
     data = read_small(target, _LIMIT_BYTES)
     if data is None:
         return b""
     clean, dropped = without_programs(data, target.parent, project)
-    before = read_small(kept, _LIMIT_BYTES) if kept is not None else None
-    known = without_programs(before, target.parent, project)[1] if before is not None else []
+    before = read_small(kept, _LIMIT_BYTES) or b""
+    known = without_programs(before, target.parent, project)[1]
     return clean if [setting for setting in dropped if setting not in known] else None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from .baseline import Baseline, differing
+from .baseline import Baseline, differing, steers
 from .files import clear_place, copy_file, fingerprint, project_entries, remove
 from .globs import Globs
 from .refusal import Refusal
-from .steering import steers
 
 SET_ASIDE = "set_aside"
 """In the baseline's folder: what was taken out of the project, below a hash of each."""
@@ -53,13 +52,12 @@ def restore_check(
     changed = [path for path in differing(project, baseline) if not is_exempt(path)]
     undone: list[Refusal] = []
     for path in changed:
-        source, kept = project / path, None
         if path in baseline.volatile:
             continue
-        if keeps and source.is_file() and not source.is_symlink():
-            kept = back_up(folder, source, path)
+        source = project / path
+        is_kept = keeps and source.is_file() and not source.is_symlink()
         why = "changed, but it belongs to the check; it was put back"
-        undone.append(Refusal(path, why, kept))
+        undone.append(Refusal(path, why, back_up(folder, source, path) if is_kept else None))
     restore_files(project, folder, changed)
     known = set(baseline.steering)
     for path, is_link in list(project_entries(project)):

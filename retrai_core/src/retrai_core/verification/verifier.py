@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
 from ..contracts.record import CheckEvidence, RunRecord
 from ..workspace.own_output import own_output
@@ -55,8 +54,7 @@ class Verifier:
     """Asks the guard for verdicts.
 
     Args:
-        context: the run.
-        guard: gives the verdicts.
+        guard: of the run; gives the verdicts.
         confirm: how many times a check that passes must pass again, on clean copies.
 
     Attributes:
@@ -69,8 +67,8 @@ class Verifier:
         check_s: wall-clock seconds of the latest check in the project.
     """
 
-    def __init__(self, context: RunContext, guard: Guard, confirm: int = 1) -> None:
-        self._context = context
+    def __init__(self, guard: Guard, confirm: int) -> None:
+        context = self._context = guard.context
         self._guard = guard
         self._confirm = confirm
         self._hasher = TreeHasher(context.project)
@@ -140,10 +138,6 @@ class Verifier:
         self._remember(await self._fingerprint(), verdict)
         return verdict.result
 
-    async def look(self) -> None:
-        """Look at the tree again, which the guard has changed since the latest verdict."""
-        await self._look_at_tree()
-
     def expect_changes(self) -> None:
         """A call is about to be made that may write or run something.
 
@@ -156,7 +150,7 @@ class Verifier:
         """Restore what the check relies on, then check, unless nothing has changed."""
         started = time.monotonic()
         if self._only_read and self._known is not None:
-            tree = (await self._look_at_tree()).digest
+            tree = (await self.look()).digest
             if self._known[0].startswith(f"{tree}:"):
                 return self._remembered(self._known[1], [], started)
         undone = await self._guard.restore()
@@ -187,7 +181,7 @@ class Verifier:
         judged = self._tree
         try:
             if _short(self._latest) == tree and self._only_read:
-                return self._latest.startswith(f"{(await self._look_at_tree()).digest}:")
+                return self._latest.startswith(f"{(await self.look()).digest}:")
             return _short(await self._fingerprint()) == tree
         finally:
             self._tree = judged
@@ -274,14 +268,15 @@ class Verifier:
             message = f"this output goes to {path}, {_A_CHANGE}"
             self._context.publish("log", level="warning", message=message)
 
-    async def _look_at_tree(self) -> TreeState:
+    async def look(self) -> TreeState:
+        """Look at the tree again, which may have changed since the latest verdict."""
         # What the suite itself writes is put back before every check, and so says nothing.
         written = self._own_output.union(self._guard.baseline.volatile)
         self._tree = await asyncio.to_thread(self._hasher.state, written)
         return self._tree.without(written)
 
     async def _fingerprint(self) -> str:
-        tree = await self._look_at_tree()
+        tree = await self.look()
         return f"{tree.digest}:{await self._context.goal.external_state(self._context.project)}"
 
     def _publish(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from .lock import is_alive
@@ -29,6 +31,34 @@ def temporary_prefix(start: str) -> str:
         True
     """
     return f"{start}-{os.getpid()}.{_process_space()}-"
+
+
+@asynccontextmanager
+async def fresh_folder(start: str) -> AsyncGenerator[Path]:
+    """A new folder, which is removed in the end; if this run is killed, a later run removes it.
+
+    What cannot be removed costs nothing else. Both work in a thread: many files take their time.
+
+    Args:
+        start: how its name begins, as for `temporary_prefix`.
+
+    Example:
+        >>> async def use() -> bool:
+        ...     async with fresh_folder("retrai-shop") as room:
+        ...         (room / "kept").write_text("x")
+        ...     return room.exists()
+        >>> asyncio.run(use())
+        False
+    """
+    folder = await asyncio.to_thread(
+        lambda: tempfile.TemporaryDirectory(
+            prefix=temporary_prefix(start), ignore_cleanup_errors=True
+        )
+    )
+    try:
+        yield await asyncio.to_thread(Path(folder.name).resolve)
+    finally:
+        await asyncio.to_thread(folder.cleanup)
 
 
 def remove_left_folders() -> None:

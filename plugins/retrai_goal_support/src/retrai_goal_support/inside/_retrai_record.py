@@ -68,7 +68,6 @@ class Recorder:
         self.root = os.path.realpath(root) + os.sep
         self.values = Values(is_own)
         self.tests: Dict[str, bool] = {}
-        self._is_own_file = is_own
         self._known: Dict[str, bool] = {}
         self._began, self._cost_s = time.perf_counter(), 0.0
         self.size = 0
@@ -137,7 +136,7 @@ class Recorder:
 
     def is_projects(self, name: str) -> bool:
         """Whether a file is the project's source, and no test."""
-        if not self._is_own_file(name):
+        if not self.values.is_own_file(name):
             return False
         real = os.path.realpath(name)
         return not TEST_NAME.search(real[len(self.root) :]) and not self.tests.get(real)

@@ -6,6 +6,7 @@ standard library is used, of Python 3.7 on.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -185,15 +186,12 @@ def own_files(root: str) -> OwnFile:
     base = os.path.realpath(root) + os.sep
     prefixes = [os.path.realpath(prefix) + os.sep for prefix in (sys.prefix, sys.exec_prefix)]
     environments = tuple(prefix for prefix in prefixes if prefix.startswith(base))
-    known: Dict[str, bool] = {}
 
+    @functools.lru_cache(maxsize=None)
     def is_own(file: str) -> bool:
-        found: Optional[bool] = known.get(file)
-        if found is None:
-            real = "" if file[:1] == "<" else os.path.realpath(file)
-            found = real.startswith(base) and not real.startswith(environments)
-            known[file] = found = found and "site-packages" not in real
-        return found
+        real = "" if file[:1] == "<" else os.path.realpath(file)
+        is_below = real.startswith(base) and not real.startswith(environments)
+        return is_below and "site-packages" not in real
 
     return is_own
 
