@@ -16,7 +16,6 @@ from retrai_core import CaseOutcome
 
 from .suite_run import SuiteRun, readable
 
-MAX_BYTES = 50_000_000
 _MARK = re.compile(
     r"^(?P<file>\S.*\.[cm]?[jt]sx?):$|^(?P<unhandled># Unhandled error between tests)$"
     r"|^\((?P<ended>pass|fail|skip|todo)\) (?P<name>.+?)(?: \[[\d.]+m?s\])?$",

@@ -12,10 +12,10 @@ from pydantic import Field
 from retrai_core import Completed, Detection, Marker
 from retrai_goal_support import ShellWords, bytes_of
 
-from .bun_report import MAX_BYTES, read_bun_report
+from .bun_report import read_bun_report
 from .js_goal import JsGoal, JsOptions
 from .node_programs import HOW_TO_INSTALL_BUN, find_bun
-from .suite_run import SuiteRun
+from .suite_run import MAX_BYTES, SuiteRun
 
 PRIORITY = 60
 LOCK_FILES = ("bun.lock", "bun.lockb")
@@ -64,7 +64,7 @@ class BunTestGoal(JsGoal[BunTestOptions]):
         bun = self.program()
         if bun is None:
             return f"bun is not installed; {HOW_TO_INSTALL_BUN}"
-        version = await self.version(bun)
+        version = await self.version()
         return None if version[:1].isdigit() else f"{bun} cannot be run: {version}"
 
     async def run_suite(self, folder: Path, reports: Path) -> tuple[SuiteRun, Completed | str]:

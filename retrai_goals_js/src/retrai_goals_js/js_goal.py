@@ -13,7 +13,6 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import Field
 
 from retrai_core import (
-    CaseOutcome,
     Completed,
     Contradiction,
     Environment,
@@ -103,7 +102,7 @@ class JsGoal(GoalBase[JsOptionsT]):
 
     def __init__(self, options: JsOptionsT, context: RunContext) -> None:
         super().__init__(options, context)
-        self._versions: dict[str, str] = {}
+        self._version = ""
         self._signs: Mapping[str, bool] = {}
 
     @property
@@ -122,9 +121,9 @@ class JsGoal(GoalBase[JsOptionsT]):
     def program(self) -> str | None:
         """The program that runs the project's code; None where it is not installed."""
 
-    def script(self, folder: Path) -> TestScript | None:
-        """How a script of the project starts the runner; None where none does."""
-        return None
+    def script(self, folder: Path) -> TestScript | str:
+        """How a script of the project starts the runner, or why none does."""
+        return ""
 
     async def ready(self) -> str | None:
         return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
@@ -134,56 +133,47 @@ class JsGoal(GoalBase[JsOptionsT]):
         if cwd != self.context.project:
             if not (result.achieved and state):
                 return result
-            recording = await self._record(cwd, self._before.failed, result)
+            recording = await self._record(cwd, self._before.failed, run)
             self._signs = recording.signs
             return replace(result, calls=recording.calls)
         if state:
             return result
-        cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
-        failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
-        answers = {case: compared(text) for case, text in run.failures.items()}
-        places = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
-        lines = {case: line for case, line in places.items() if line}
-        recording = await self._record(cwd, failed, result)
-        signs = sorted(recording.signs)
-        matches = await asyncio.to_thread(has_matchers, cwd) if failed else False
+        failed = run.failed()
+        recording = await self._record(cwd, failed, run)
+        texts = run.failures.items()
         before = BeforeRun(
-            failed=failed, answers=answers, lines=lines, signs=signs, has_matchers=matches
+            failed=failed,
+            answers={case: compared(text) for case, text in texts},
+            lines={case: line for case, text in texts if (line := failed_line(case, text))},
+            signs=sorted(recording.signs),
+            has_matchers=bool(failed) and await asyncio.to_thread(has_matchers, cwd),
         )
         await asyncio.to_thread(before.save, self.context.run_dir / BEFORE)
         return replace(result, calls=recording.calls)
 
-    async def _record(self, project: Path, cases: Sequence[str], known: GoalResult) -> Recording:
+    async def _record(self, project: Path, cases: Sequence[str], known: SuiteRun) -> Recording:
         """Record what these cases see, on a copy; nothing where they end otherwise there."""
-        wanted = [case for case in cases if "::" in case]
-        if not wanted:
+        cases = [case for case in cases if "::" in case]
+        if not cases:
             return Recording()
+        path = self.options.path
+        script = self.script(project / path)
+        # Its `import` becomes `require`, so that no module can be awaited.
+        hoists = isinstance(script, TestScript) and script.runner == "jest"
         try:
             async with fresh_folder("retrai-js") as room:
-                return await self._record_in(room, project, wanted, known)
+                calls = room / "calls"
+                copy = await asyncio.to_thread(copy_project, project, room / "copy")
+                await asyncio.to_thread(add_recorder, copy / path, cases, calls, hoisted=hoists)
+                _, recorded = await self._run_in(room, copy)
+                recording = await asyncio.to_thread(
+                    read_recording, calls, cases, project / path, _line_of(script)
+                )
         except OSError:
             return Recording()  # a file that went meanwhile
-
-    async def _record_in(
-        self, room: Path, project: Path, cases: Sequence[str], known: GoalResult
-    ) -> Recording:
-        calls = room / "calls"
-        copy = await asyncio.to_thread(copy_project, project, room / "copy")
-        folder = copy / self.options.path
-        script = self.script(folder)
-        # Its `import` becomes `require`, so that no module can be awaited.
-        hoists = script is not None and script.runner == "jest"
-        await asyncio.to_thread(add_recorder, folder, cases, calls, hoisted=hoists)
-        result, _ = await self._run_in(room, copy)
-        if known.report is None or result.report is None:
-            return Recording()
-        line = script.line if script else ""
-        folder = project / self.options.path
-        recording = await asyncio.to_thread(read_recording, calls, cases, folder, line)
         # A test that nobody records may depend on how long something takes.
-        ended, expected = result.report.cases, known.report.cases
         for case in cases:
-            if ended.get(case) != expected.get(case):
+            if recorded.cases.get(case) != known.cases.get(case):
                 told = f"{case.partition('::')[0]} ends otherwise where its calls are recorded"
                 # What was replaced is what passed the test.
                 return Recording((), {told: False, **dict.fromkeys(recording.signs, True)})
@@ -243,7 +233,7 @@ class JsGoal(GoalBase[JsOptionsT]):
         return Environment(steering=user_configuration())
 
     async def external_state(self, project: Path) -> str:
-        version = await self.version(self.program() or "")
+        version = await self.version()
         folders = dict.fromkeys([project / self.options.path, project])
         return f"{version} {await asyncio.to_thread(installed_fingerprint, *folders)}"
 
@@ -269,7 +259,7 @@ class JsGoal(GoalBase[JsOptionsT]):
         program = self.program()
         if program is None:
             return ()
-        command, job = player(program, script.line if script else "")
+        command, job = player(program, _line_of(script))
         return await play_calls(
             sandbox,
             command,
@@ -295,15 +285,16 @@ class JsGoal(GoalBase[JsOptionsT]):
             self._before.lines,
         )
 
-    async def version(self, program: str) -> str:
-        """What a program says to `--version`, asked once a run."""
-        if program not in self._versions:
+    async def version(self) -> str:
+        """What the program says to `--version`, asked once a run."""
+        if not self._version:
+            command = [self.program() or "", "--version"]
             try:
-                done = await self.start([program, "--version"], self.context.project, {}, ())
-                self._versions[program] = (done.stdout or done.stderr).strip()
+                done = await self.start(command, self.context.project, {}, ())
+                self._version = (done.stdout or done.stderr).strip()
             except ToolError as error:
-                self._versions[program] = str(error)
-        return self._versions[program]
+                self._version = str(error)
+        return self._version
 
     async def start(
         self,
@@ -333,7 +324,7 @@ class JsGoal(GoalBase[JsOptionsT]):
     def _problem(self, run: SuiteRun, done: Completed, printed: str) -> str:
         if done.timed_out:
             return f"the tests were still running after {self.options.timeout_s:g} s"
-        bad = any(outcome in ("failed", "error") for outcome in run.cases.values())
+        bad = bool(run.failed())
         status = done.exit_code
         how = f"ended by signal {-status}" if status < 0 else f"exit status {status}"
         if run.problem:
@@ -343,6 +334,10 @@ class JsGoal(GoalBase[JsOptionsT]):
         if status == 0 and bad:
             return "a test failed, but the command ended with success"
         return ""
+
+
+def _line_of(script: TestScript | str) -> str:
+    return "" if isinstance(script, str) else script.line
 
 
 def _linked(folder: Path) -> list[Path]:

@@ -96,7 +96,7 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         for program in ("node", "npm"):
             if shutil.which(program) is None:
                 return f"{program} is not installed; {HOW_TO_INSTALL_NODE}"
-        script = await asyncio.to_thread(self._script, folder)
+        script = await asyncio.to_thread(self.script, folder)
         if isinstance(script, str):
             return script
         if not await asyncio.to_thread(_is_installed, script, folder):
@@ -104,7 +104,7 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         return None
 
     async def run_suite(self, folder: Path, reports: Path) -> tuple[SuiteRun, Completed | str]:
-        script = await asyncio.to_thread(self._script, folder)
+        script = await asyncio.to_thread(self.script, folder)
         if isinstance(script, str):
             return SuiteRun(), script
         report = reports / "report"
@@ -136,11 +136,7 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         read = read_node_report if script.runner == "node" else read_jest_report
         return await asyncio.to_thread(read, data, folder), done
 
-    def script(self, folder: Path) -> TestScript | None:
-        script = self._script(folder)
-        return None if isinstance(script, str) else script
-
-    def _script(self, folder: Path) -> TestScript | str:
+    def script(self, folder: Path) -> TestScript | str:
         package = read_package(folder)
         if isinstance(package, str):
             return package

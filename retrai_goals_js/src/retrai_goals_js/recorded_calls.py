@@ -24,13 +24,11 @@ from .js_audit import is_test
 from .package_json import read_package
 from .suite_run import MAX_BYTES
 
-_LEFT_BEHIND = frozenset({".git"})
 _INSIDE = Path(__file__).parent / "inside"
 BEFORE = "js_before.json"
 """In the run's folder: what the baseline check showed."""
 MATCHER = "asymmetricMatch"
 """The method that jest and vitest ask. A sign of the recorder ends with it."""
-_TESTS_IN_JS = r"/(?:^|\/)(?:tests?|spec|__tests__|__mocks__|e2e)\/|\.(?:test|spec)\./"
 _CODE = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
 _REQUIRE = re.compile(r"""(?<![\w.$])require\(\s*(?P<q>["'])(?P<spec>\.[^"'\n]*)(?P=q)\s*\)""")
 _IMPORT = re.compile(
@@ -53,7 +51,6 @@ _SETUP = re.compile(r"setup|preload|environment|\"?(?:require|import)\"?\s*:|(?:
 _LOADERS = ("--import", "--require", "-r", "--loader", "--experimental-loader", "-C")
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _OF_RUNS = re.compile(r"CI$|NODE_|TEST|JEST|MOCHA|BUN|npm_|RETRAI", re.IGNORECASE)
-_KEPT = r"^(?:PATH|HOME|USER|LOGNAME|SHELL|TZ|TMPDIR|LANG|LC_\w+|XDG_\w+|SystemRoot)$"
 
 
 class BeforeRun(SavedModel):
@@ -169,7 +166,7 @@ def has_matchers(project: Path) -> bool:
 def copy_project(project: Path, room: Path) -> Path:
     """A clean copy of a project without its repository, and with links to its packages."""
     copy = room / project.name
-    make_clean_copy(project, copy, without=_LEFT_BEHIND, link_packages=True)
+    make_clean_copy(project, copy, without=frozenset({".git"}), link_packages=True)
     for modules in copy.rglob("node_modules"):
         if modules.is_symlink():  # which may be relative
             modules.unlink()
@@ -185,8 +182,7 @@ def player(program: str, test_line: str) -> tuple[list[str], dict[str, object]]:
         test_line: how the tests are started; its loaders and variables are used.
     """
     loaders, variables = _loaders_and_variables(test_line)
-    source = f"{_inside('retrai-values.js')} {_inside('retrai-player.js')}"
-    return [program, *loaders, "-e", source], {"variables": _KEPT, "env": variables}
+    return [program, *loaders, "-e", _inside("player")], {"env": variables}
 
 
 def remove_tests(copy: Path) -> None:
@@ -217,11 +213,9 @@ def _with_recorder(
         return ""
     changed = _TEST.sub(r"\1__recorder.test(\2)(", changed)
     own = [case for case in cases if case.startswith(f"{path}::")]
-    expected = "typeof expect === 'function' ? expect : undefined"
     first = (
-        f"const __recorder = (() => {{ {_inside('retrai-values.js')} "
-        f"{_inside('retrai-recorder.js')} return retraiRecorder({json.dumps(str(report))}, "
-        f"{json.dumps(own)}, {expected}); }})(); "
+        f"const __recorder = (() => {{ {_inside('recorder')} return "
+        f"retraiRecorder({json.dumps(str(report))}, {json.dumps(own)}); }})(); "
     )
     strict = None if is_module else _STRICT.match(changed)
     at = strict.end() if strict else 0
@@ -235,7 +229,7 @@ def _loading(folder: Path, path: str, found: re.Match[str]) -> str:
     named = json.dumps(place)
     if is_test(place):
         return f"__recorder.watch({named}, {found[0]})"
-    return f"__recorder.load({named}, () => {found[0]}, require.cache, {_TESTS_IN_JS})"
+    return f"__recorder.load({named}, () => {found[0]}, require.cache)"
 
 
 def _importing(folder: Path, path: str, found: re.Match[str], hoisted: bool) -> str:
@@ -314,20 +308,15 @@ def _loaders_and_variables(test_line: str) -> tuple[list[str], dict[str, str]]:
 
 def _is_set_up(folder: Path, test_line: str) -> bool:
     """Whether something runs before the tests that may arrange what they meet."""
-    if _SETUP.search(test_line):
-        return True
-    for path in folder.iterdir():
-        configures = "mocharc" in path.name or ".config." in path.name
-        if configures and path.is_file() and _SETUP.search(text_of(path)):
-            return True
+    files = [each for each in folder.iterdir() if re.search(r"mocharc|\.config\.", each.name)]
     package = read_package(folder)
     sections = () if isinstance(package, str) else (package.jest, package.mocha)
-    if any(_SETUP.search(json.dumps(section)) for section in sections):
-        return True
-    return (folder / "bunfig.toml").is_file()
+    texts = [test_line, *map(text_of, files), *map(json.dumps, sections)]
+    return any(map(_SETUP.search, texts)) or (folder / "bunfig.toml").is_file()
 
 
 def _inside(name: str) -> str:
-    """A program of ours as one line, without its comments."""
-    lines = (_INSIDE / name).read_text("utf-8").splitlines()
-    return " ".join(line.strip() for line in lines if not line.lstrip().startswith("//"))
+    """A program of ours as one line, without comments, after what it uses for values."""
+    texts = [(_INSIDE / f"retrai-{each}.js").read_text("utf-8") for each in ("values", name)]
+    lines = (line.strip() for text in texts for line in text.splitlines())
+    return " ".join(line for line in lines if not line.startswith("//"))

@@ -11,6 +11,7 @@ from retrai_core import CaseOutcome
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _FRAME = re.compile(r"^\s+at .*(?:node_modules|node:|internal/)")
+_FAILING = ("failed", "error")
 MAX_FRAMES = 3
 MAX_BYTES = 100_000_000
 """Of a report, so much is read."""
@@ -37,8 +38,12 @@ class SuiteRun:
             number += 1
             case = f"{name}#{number}"
         self.cases[case] = outcome
-        if outcome in ("failed", "error") and text:
+        if outcome in _FAILING and text:
             self.failures[case] = text
+
+    def failed(self) -> list[str]:
+        """The cases that failed or could not be run."""
+        return [case for case, outcome in self.cases.items() if outcome in _FAILING]
 
 
 def relative(file: str, folder: Path) -> str:

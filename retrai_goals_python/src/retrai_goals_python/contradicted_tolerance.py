@@ -43,16 +43,16 @@ def contradict_tolerance(test: ast.expr, *, far: bool) -> ast.expr | None:
             ast.Call(ast.Name("abs") as func, [ast.BinOp(left, ast.Sub() as minus, right)]),
             [ast.Lt() | ast.LtE()],
             [limit],
-        ) if _is_at_most(limit):
+        ) if (tolerance := _number(limit)) is not None:
             sides = [left, right]
             at = _expected(left, right)
-            sides[at] = away_from(sides[at]) if far else beyond(sides[at], 0, _number(limit))
+            sides[at] = away_from(sides[at]) if far else beyond(sides[at], 0, tolerance)
             distance = ast.Call(func, [ast.BinOp(sides[0], minus, sides[1])], [])
             return ast.Compare(distance, test.ops, [limit])
         case ast.Compare(low, [first, second], [value, high]) if far:
             kind = _LESS if isinstance(first, _LESS) else _GREATER
             is_range = isinstance(first, kind) and isinstance(second, kind)
-            if not (is_range and _is_at_most(low) and _is_at_most(high)):
+            if not is_range or _number(low) is None or _number(high) is None:
                 return None
             return ast.Compare(away_from(low), test.ops, [value, away_from(high)])
         case _:
@@ -67,61 +67,46 @@ def contradict_almost_equal(call: ast.Call, *, far: bool) -> ast.Call | None:
 def _moved(call: ast.Call, at: int, *, far: bool) -> ast.Call | None:
     """The call with another expected value; None where its tolerance may reach that far."""
     last = 1 if last_name(call) == "approx" else 2
-    if not call.args or any(isinstance(value, ast.Starred) for value in call.args):
+    if any(isinstance(value, ast.Starred) for value in call.args):
         return None
-    if len(call.args) > last or not all(map(_is_small, call.keywords)):
+    tolerances = _tolerances(call) if 0 < len(call.args) <= last else None
+    if tolerances is None:
         return None
-    relative, absolute = _tolerances(call)
-    moved = away_from if far else partial(beyond, relative=relative, absolute=absolute)
+    moved = away_from if far else partial(beyond, relative=tolerances[0], absolute=tolerances[1])
     args = [moved(value) if at == place else value for place, value in enumerate(call.args)]
     return ast.Call(call.func, args, call.keywords)
 
 
-def _tolerances(call: ast.Call) -> tuple[float, float]:
-    """The relative and the absolute tolerance of a call whose tolerances are numbers as written."""
-    given = {keyword.arg: keyword.value for keyword in call.keywords}
+def _tolerances(call: ast.Call) -> tuple[float, float] | None:
+    """The relative and the absolute tolerance of a call; None where one is no small number as
+    written, or an argument is not known."""
     relative, absolute = _DEFAULTS[last_name(call)]
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
     for name, value in given.items():
-        if name in ("rel", "rel_tol"):
-            relative = _number(value)
-        elif name in ("abs", "abs_tol", "delta"):
-            absolute = _number(value)
-            relative = relative if "rel" in given or last_name(call) != "approx" else 0.0
-        elif name == "places":
-            absolute = 10.0 ** -_number(value)
+        match name, _number(value):
+            case "msg" | "nan_ok", _:
+                pass
+            case "rel" | "rel_tol", float() | int() as number if abs(number) <= _MAX_RELATIVE:
+                relative = number
+            case "abs" | "abs_tol" | "delta", float() | int() as number:
+                absolute = number
+                relative = relative if "rel" in given or last_name(call) != "approx" else 0.0
+            case "places", float() | int() as number if number >= 0:
+                absolute = 10.0**-number
+            case _:
+                return None
     return relative, absolute
 
 
-def _number(value: ast.expr) -> float:
-    number = literal(value)
-    assert isinstance(number, (int, float))
-    return number
-
-
-def _is_small(keyword: ast.keyword) -> bool:
-    """Whether an argument makes no tolerance so large that it reaches far."""
-    match keyword:
-        case ast.keyword("msg" | "nan_ok"):
-            return True
-        case ast.keyword("rel" | "rel_tol", value):
-            return _is_at_most(value, _MAX_RELATIVE)
-        case ast.keyword("abs" | "abs_tol" | "delta", value):
-            return _is_at_most(value)
-        case ast.keyword("places", ast.Constant() as value):
-            return _is_at_most(value)
-        case _:
-            return False
-
-
-def _is_at_most(value: ast.expr, limit: float = MAX_TOLERANCE) -> bool:
-    """Whether it is a number as written, and no larger than the limit, whatever its sign."""
+def _number(value: ast.expr) -> float | None:
+    """A number as written; None for all else, and for one beyond the limit, whatever its sign."""
     try:
         number = literal(value)
     except ValueError:
-        return False
-    return (
-        type(number) in (int, float) and isinstance(number, (int, float)) and abs(number) <= limit
-    )
+        return None
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return None
+    return number if abs(number) <= MAX_TOLERANCE else None
 
 
 def _expected(left: ast.expr, right: ast.expr) -> int:

@@ -26,7 +26,6 @@ _Change = tuple[slice, str]
 """Lines of a file, counted from 0, and what takes their place."""
 # Where an assertion may be meant to fail, or its failure to be caught.
 _EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
-_SUBTEST = "subtest"
 _AROUND = """
 _retrai_failed, _retrai_raised, _retrai_seen = [], [], []
 if not _retrai_failed:
@@ -256,7 +255,7 @@ class _Rewriter:
         """Whether a failure in there was one of the test before the run."""
         shown = " ".join(ast.unparse(item) for item in statement.items).lower()
         ends = statement.end_lineno or 0
-        return _SUBTEST not in shown and statement.lineno < self._failed.line <= ends
+        return "subtest" not in shown and statement.lineno < self._failed.line <= ends
 
     def _in_try(self, changed: ast.stmt) -> list[ast.stmt]:
         self.changed = True

@@ -120,20 +120,18 @@ class _PlainFile:
     @classmethod
     def of(cls, folder: Path, path: str) -> _PlainFile:
         """Read a file of tests, and those `conftest.py`s that count for it."""
-        conftests = _conftests(folder, path)
-        only_define = all(_only_defines(conftest, hooks=False) for conftest in conftests)
-        if not (only_define and _only_defines(folder / path, hooks=True)):
+        files = [*_conftests(folder, path), folder / path]
+        if not all(map(_only_defines, files)):
             return cls()
-        tree = parse_file(folder / path)
         fixtures = {"request", "capsys", "capfd", "recwarn"}
         # From the outermost file inwards, since an inner fixture hides an outer one of its name.
-        for each in (*map(parse_file, conftests), tree):
-            for node in each.body:
+        for tree in map(parse_file, files):
+            for node in tree.body:
                 if isinstance(node, Function) and _is_fixture(node):
                     parameters = {argument.arg for argument in node.args.args}
                     plain = parameters <= fixtures and not _sets_state(node) and not _enters(node)
                     (fixtures.add if plain else fixtures.discard)(node.name)
-        return cls(frozenset(_plain_tests(tree)), frozenset(fixtures))
+        return cls(frozenset(_plain_tests(parse_file(files[-1]))), frozenset(fixtures))
 
 
 def _conftests(folder: Path, path: str) -> list[Path]:
@@ -190,9 +188,9 @@ class BeforeRun(SavedModel):
             function = failure.id.partition("[")[0]
             path, _, line = failure.location.rpartition(":")
             recorded = run.calls.get(failure.id)
-            is_inside = not Path(path).is_absolute() and ".." not in Path(path).parts
             # The file alone is known of a fixture that is missing, say.
-            if not (line.isdecimal() and is_test(path) and is_inside) or recorded is None:
+            is_known = line.isdecimal() and is_test(path) and not Path(path).is_absolute()
+            if recorded is None or not is_known:
                 continue
             known = assertions.setdefault(function, Failed(path, int(line)))
             compared = _comparison(recorded.compared, folder, path)
@@ -275,14 +273,14 @@ def remove_tests(copy: Path) -> None:
             Path(folder).rmdir()
 
 
-def _only_defines(path: Path, *, hooks: bool) -> bool:
+def _only_defines(path: Path) -> bool:
     """Whether a file, when it is imported, makes values with Python's own means or pytest's, and
     changes nothing but the import path, which is the same where calls are played."""
     tree = parse_file(path)
     origins = _origins(tree)
     for node in tree.body:
         if isinstance(node, Definition):
-            if not hooks and node.name.startswith("pytest_"):
+            if path.name == "conftest.py" and node.name.startswith("pytest_"):
                 return False
             run = node.decorator_list
         elif ast.unparse(node).startswith(_NOT_IMPORTED):
@@ -350,9 +348,7 @@ def _is_of_state(node: ast.AST) -> bool:
             name in _SETS_STATE
         ):
             return True
-        case ast.Attribute(value=ast.Name(id="self" | "cls")):
-            return False
-        case ast.Subscript(value=ast.Name(id="self" | "cls")):
+        case ast.Attribute(ast.Name("self" | "cls")) | ast.Subscript(ast.Name("self" | "cls")):
             return False
         case ast.Attribute(ctx=ast.Store()) | ast.Subscript(ctx=ast.Store()):
             return True

@@ -121,7 +121,8 @@ def _lay_out(folder: Path, settings: Mapping[str, object]) -> None:
     own = (Path(__file__).parent / "inside").glob("*.py")
     for source in (*own, *CALL_RECORDER_FILES):
         shutil.copyfile(source, folder / "path" / source.name)
-    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    whole = {**settings, "cache_dir": str(folder / "cache")}
+    (folder / "settings.json").write_text(json.dumps(whole), encoding="utf-8")
 
 
 async def _start(

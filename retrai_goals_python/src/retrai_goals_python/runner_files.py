@@ -178,7 +178,7 @@ def named_folders(folders: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for folder in folders:
         for path in _pth_files(folder):
-            found.update((named, None) for named in _named_in(path) if named.is_dir())
+            found.update((named, None) for named in _parts_of(path)[1] if named.is_dir())
     return list(found)
 
 
@@ -188,7 +188,8 @@ def only_names_folders(path: Path, is_known: Callable[[Path], bool]) -> bool:
     `setup.py develop`, and pip with an old setuptools, write `easy-install.pth`, which stands in no
     RECORD.
     """
-    return not any(map(_is_code, _lines(path))) and all(map(is_known, _named_in(path)))
+    code, named = _parts_of(path)
+    return not code and all(map(is_known, named))
 
 
 def start_up_files(folders: Sequence[Path], installed: Mapping[str, Installed]) -> list[Path]:
@@ -204,8 +205,8 @@ def start_up_files(folders: Sequence[Path], installed: Mapping[str, Installed]) 
                 path = Path(entry.path)
                 found += map(Path, files_below(path)) if entry.is_dir() else [path]
         for path in _pth_files(folder):
-            lines = [line for line in _lines(path) if _is_code(line)]
-            if lines and not _is_recorded(path, lines, installed):
+            code, _ = _parts_of(path)
+            if code and not _is_recorded(path, code, installed):
                 found.append(path)
     return found
 
@@ -214,21 +215,16 @@ def _pth_files(folder: Path) -> list[Path]:
     return [Path(entry.path) for entry in entries(folder) if entry.name.endswith(".pth")]
 
 
-def _named_in(path: Path) -> list[Path]:
-    lines = [line for line in _lines(path) if not _is_code(line)]
-    return [Path(os.path.normpath(path.parent / line)) for line in lines]
-
-
-def _lines(path: Path) -> list[str]:
+def _parts_of(path: Path) -> tuple[list[str], list[Path]]:
+    """The lines of a `.pth` file that are code, and the folders that its other lines name."""
     lines = text_of(path).splitlines()
-    return [line.strip() for line in lines if line.strip() and line[0] != "#"]
+    lines = [line.strip() for line in lines if line.strip() and line[0] != "#"]
+    code = [line for line in lines if line.startswith(("import ", "import\t"))]
+    named = [line for line in lines if line not in code]
+    return code, [Path(os.path.normpath(path.parent / line)) for line in named]
 
 
-def _is_code(line: str) -> bool:
-    return line.startswith(("import ", "import\t"))
-
-
-def _is_recorded(path: Path, lines: Sequence[str], installed: Mapping[str, Installed]) -> bool:
+def _is_recorded(path: Path, code: Sequence[str], installed: Mapping[str, Installed]) -> bool:
     """An installer put the file there, from an index or as an editable install's own."""
     for one in installed.values():
         if one.site != path.parent or path.name not in one.text("RECORD"):
@@ -238,7 +234,7 @@ def _is_recorded(path: Path, lines: Sequence[str], installed: Mapping[str, Insta
             continue
         if one.is_from_index:
             return True
-        modules = [_EDITABLE_LINE.match(line) for line in lines]
+        modules = [_EDITABLE_LINE.match(line) for line in code]
         return all(
             found is not None and is_as_recorded(path.with_name(f"{found['module']}.py"), record)
             for found in modules

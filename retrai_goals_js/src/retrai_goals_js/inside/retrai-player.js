@@ -8,14 +8,14 @@
   const { deserialize, serialize } = builtin('v8');
   const { pathToFileURL } = builtin('url');
   const { join } = builtin('path');
-  const { text, failure, isData } = valuesOf(util);
+  const { text, failure, isData, changesOf, nameOf } = valuesOf(util);
   const { stringify, parse } = JSON;
   const { writeSync } = fs;
   const job = parse(fs.readFileSync(process.argv.at(-1), 'utf8'));
   const out = fs.openSync(job.answers, 'a');
   const limit = Symbol('limit');
   const exit = process.reallyExit.bind(process);
-  const isKept = new RegExp(job.variables);
+  const isKept = /^(?:PATH|HOME|USER|LOGNAME|SHELL|TZ|TMPDIR|LANG|LC_\w+|XDG_\w+|SystemRoot)$/;
   for (const name of Object.keys(process.env)) if (!isKept.test(name)) delete process.env[name];
   Object.assign(process.env, job.env);
   process.argv.splice(1);
@@ -48,17 +48,11 @@
   forbid(process, /^(?:kill|exit|abort|reallyExit|chdir)$/);
   builtin('net').Socket.prototype.connect = forbidden;
   builtin('module').syncBuiltinESMExports?.();
-  const modules = new Map();
-  const loaded = async (path) => {
-    if (!modules.has(path)) modules.set(path, await import(pathToFileURL(join(job.root, path)).href));
-    return modules.get(path);
-  };
-  const step = (found, key) => (found === null || found === undefined ? undefined : found[key]);
   const functionOf = (found, name) => {
     const keys = name === '' ? [] : name.split('.');
     for (const start of [found, found.default, found.default?.default]) {
-      const owner = keys.slice(0, -1).reduce(step, start);
-      const value = keys.length === 0 ? start : step(owner, keys.at(-1));
+      const owner = keys.slice(0, -1).reduce((above, key) => above?.[key], start);
+      const value = keys.length === 0 ? start : owner?.[keys.at(-1)];
       if (typeof value === 'function') return { owner: keys.length > 1 ? owner : found.default, value };
     }
     return undefined;
@@ -83,12 +77,12 @@
     return hadEffect ? '' : answer;
   };
   const answerWithin = async (path, name, args) => {
-    const found = await loaded(path);
+    const found = await import(pathToFileURL(join(job.root, path)).href);
     if (args === undefined) return constants(found);
     const target = functionOf(found, name);
     if (target === undefined) return '';
     const before = args.map(text);
-    const changes = () => args.map((each, at) => [at, text(each)]).filter(([at, now]) => now !== before[at]).map(([at, now]) => `; ${at + 1}: ${now}`).join('');
+    const changes = () => changesOf(args, before);
     const call = /^class\b/.test(Function.prototype.toString.call(target.value)) ? () => Reflect.construct(target.value, args) : () => Reflect.apply(target.value, target.owner, args);
     let answer;
     try {
@@ -124,7 +118,7 @@
     }
     return [];
   };
-  const shown = (path, name, args) => `${name.replace(/^default\./, '') || path}(${args.map(text).join(', ')})`;
+  const shown = (path, name, args) => `${nameOf(path, name)}(${args.map(text).join(', ')})`;
   const write = (line) => {
     if (line.answer !== '') writeSync(out, `${stringify(line)}\n`);
   };

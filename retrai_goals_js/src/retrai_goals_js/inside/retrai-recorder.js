@@ -1,7 +1,7 @@
 // Records what the project's code answers a test file: the outermost calls from the file into it,
 // and what that code replaced meanwhile that is not its own.
 // It becomes the first line of the test file, so every line ends a statement or opens a block.
-const retraiRecorder = (report, cases, expectation) => {
+const retraiRecorder = (report, cases) => {
   const builtin = (name) => process.getBuiltinModule(name);
   const fs = builtin('fs');
   const util = builtin('util');
@@ -9,7 +9,7 @@ const retraiRecorder = (report, cases, expectation) => {
   const { openSync, writeSync } = fs;
   const { types } = util;
   const { serialize } = builtin('v8');
-  const { text, failure, isData } = valuesOf(util);
+  const { text, failure, isData, changesOf, nameOf } = valuesOf(util);
   const { stringify } = JSON;
   const { apply, construct, ownKeys } = Reflect;
   const { is, getOwnPropertyDescriptor: descriptor, getPrototypeOf: prototypeOf } = Object;
@@ -20,14 +20,14 @@ const retraiRecorder = (report, cases, expectation) => {
   const MAX_SAID = 5;
   const out = openSync(report, 'a');
   const write = (line) => writeSync(out, `${stringify(line)}\n`);
-  const shapes = () => {
-    const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers;
-    const given = expectation === undefined ? undefined : prototypeOf(expectation(0));
-    return { 'the matchers of expect': matchers, 'what expect gives': given === Object.prototype ? undefined : given };
-  };
+  const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers;
+  const assertion = typeof expect === 'function' ? prototypeOf(expect(0)) : undefined;
   // Node replaces process.chdir when it loads them.
   builtin('worker_threads');
-  const judges = { assert, 'assert.strict': assert.strict, JSON, ...shapes() };
+  const judges = {
+    assert, 'assert.strict': assert.strict, JSON, 'the matchers of expect': matchers,
+    'what expect gives': assertion === Object.prototype ? undefined : assertion,
+  };
   const others = {
     Reflect, Math, globalThis, util, fs, process, performance: globalThis.performance,
     'fs.promises': fs.promises, path: builtin('path'), os: builtin('os'), child_process: builtin('child_process'),
@@ -65,22 +65,20 @@ const retraiRecorder = (report, cases, expectation) => {
   });
   let folder = workingFolder();
   let looks = 0;
-  const refresh = () => {
+  const compare = (tell) => {
     for (const each of watched) {
-      const now = descriptor(each.object, each.key)?.value;
-      if (now !== each.value && typeof each.value === 'function') noteSign(`${each.name} is replaced while the tests run`, false);
-      each.value = now;
+      const before = each.value;
+      each.value = descriptor(each.object, each.key)?.value;
+      if (each.value !== before && typeof before === 'function') tell(each);
     }
+  };
+  const refresh = () => {
+    compare(({ name }) => noteSign(`${name} is replaced while the tests run`, false));
     additions();
     folder = workingFolder();
   };
   const look = (where) => {
-    for (const each of watched) {
-      const now = descriptor(each.object, each.key)?.value;
-      if (now === each.value || typeof each.value !== 'function') continue;
-      noteSign(`${where} replaces ${each.name}`, each.judge === true || each.key === each.judge);
-      each.value = now;
-    }
+    compare(({ name, key, judge }) => noteSign(`${where} replaces ${name}`, judge === true || key === judge));
     for (const [what, key] of additions()) noteSign(`${where} adds ${what}`, false, key);
     if (workingFolder() !== folder) noteSign(`${where} changes the working folder`, false);
   };
@@ -121,13 +119,15 @@ const retraiRecorder = (report, cases, expectation) => {
     if (found === undefined || found.every((one) => is(one, found[0]))) return;
     noteSign(`${where} answers with an object whose conversions give two values`, true);
   };
-  const note = (call, answer, again, whole) => {
+  const note = (call, again, whole) => {
     if (current === '') return undefined;
     calls += 1;
-    if (calls > MAX_CALLS) whole = false;
     if (calls > MAX_CALLS + 1) return undefined;
     number += 1;
-    return { case: current, number, call, answer, again, whole };
+    return { case: current, number, call, again, whole: whole && calls <= MAX_CALLS };
+  };
+  const say = (line, answer, whole) => {
+    if (line) write({ ...line, answer, whole: line.whole && whole });
   };
   const packed = (path, name, args) => {
     try {
@@ -140,6 +140,12 @@ const retraiRecorder = (report, cases, expectation) => {
   const seen = new WeakMap();
   const raw = new WeakMap();
   const unwrapped = (value) => raw.get(value) ?? value;
+  const proxied = (value, handler) => {
+    const made = new Proxy(value, handler);
+    seen.set(value, made);
+    raw.set(made, value);
+    return made;
+  };
   const followed = (path, value) => {
     if (typeof value !== 'object' || value === null || types.isProxy(value) || !seen.has(value.constructor)) return value;
     if (!seen.has(value)) {
@@ -148,7 +154,7 @@ const retraiRecorder = (report, cases, expectation) => {
         if (!methods.has(found)) methods.set(found, new Proxy(found, { apply: (body, self, args) => record(path, key, args.map(unwrapped), () => apply(body, value, args.map(unwrapped)), value) }));
         return methods.get(found);
       };
-      const made = new Proxy(value, {
+      proxied(value, {
         get: (object, key) => {
           const found = Reflect.get(object, key, object);
           if (key === 'constructor' || (typeof key === 'symbol' && typeof found !== 'function')) return found;
@@ -156,8 +162,6 @@ const retraiRecorder = (report, cases, expectation) => {
           return typeof found === 'function' ? method(name, found) : record(path, name, [], () => found, value, true);
         },
       });
-      seen.set(value, made);
-      raw.set(made, value);
     }
     return seen.get(value);
   };
@@ -165,12 +169,12 @@ const retraiRecorder = (report, cases, expectation) => {
   const iterated = (path, iterator, line, changes) => {
     const values = [];
     let isOver = false;
-    let whole = line.whole;
-    const say = () => write({ ...line, whole, answer: `yields ${values.join(', ')}${isOver ? '' : ', ...'}${changes()}` });
+    let whole = true;
+    const update = () => say(line, `yields ${values.join(', ')}${isOver ? '' : ', ...'}${changes()}`, whole);
     const end = () => {
       if (isOver) return;
       isOver = true;
-      say();
+      update();
       look(path);
     };
     const take = (step) => {
@@ -179,7 +183,7 @@ const retraiRecorder = (report, cases, expectation) => {
       } else if (values.length < MAX_CALLS) {
         values.push(text(step.value));
         whole = whole && isData(step.value);
-        if (values.length <= MAX_SAID) say();
+        if (values.length <= MAX_SAID) update();
       } else {
         whole = false;
       }
@@ -214,18 +218,16 @@ const retraiRecorder = (report, cases, expectation) => {
     const before = args.map(text);
     const state = self === undefined ? '' : text(self);
     const owner = state === '' ? '' : `(${state})${name.startsWith('[') ? '' : '.'}`;
-    const shown = `${owner}${name.replace(/^default\./, '') || path}${isRead ? '' : `(${before.join(', ')})`}`;
-    const whole = args.every((each) => isData(each));
+    const shown = `${owner}${nameOf(path, name)}${isRead ? '' : `(${before.join(', ')})`}`;
     const again = self === undefined ? packed(path, name, args) : '';
-    const changed = () => (self === undefined || text(self) === state ? '' : `; this: ${text(self)}`);
-    const changes = () => changed() + args.map((each, at) => [at, text(each)]).filter(([at, now]) => now !== before[at]).map(([at, now]) => `; ${at + 1}: ${now}`).join('');
+    const line = note(shown, again, args.every((each) => isData(each)));
+    const changes = () => (self === undefined || text(self) === state ? '' : `; this: ${text(self)}`) + changesOf(args, before);
     depth += 1;
     let answer;
     try {
       answer = without(where, work);
     } catch (error) {
-      const line = note(shown, failure(error) + changes(), again, whole);
-      if (line) write(line);
+      say(line, failure(error) + changes(), true);
       throw error;
     } finally {
       depth -= 1;
@@ -233,22 +235,20 @@ const retraiRecorder = (report, cases, expectation) => {
     reportFalseIdentity(answer, where);
     const given = followed(path, answer);
     if (types.isGeneratorObject(answer) || (isPlain(answer) && typeof answer.next === 'function')) {
-      const line = note(shown, 'yields nothing yet', '', whole);
-      if (line) write({ ...line, whole: false });
+      if (line) line.again = '';
+      say(line, 'yields nothing yet', false);
       return line ? iterated(path, answer, line, changes) : answer;
     }
     if (types.isPromise(answer)) {
-      const line = note(shown, 'never settles', again, false);
-      if (line) write(line);
+      say(line, 'never settles', false);
       const settle = (outcome, value) => {
         look(where);
-        if (line) write({ ...line, answer: outcome + changes(), whole: whole && calls <= MAX_CALLS && isData(value) && value !== undefined });
+        say(line, outcome + changes(), isData(value) && value !== undefined);
       };
       apply(then, answer, [(value) => settle(`resolves ${text(value)}`, value), (error) => settle(`rejects ${failure(error)}`, null)]);
     } else {
       const effect = changes();
-      const line = note(shown, text(answer) + effect, again, whole && (isData(answer) || given !== answer) && (answer !== undefined || effect !== ''));
-      if (line) write(line);
+      say(line, text(answer) + effect, (isData(answer) || given !== answer) && (answer !== undefined || effect !== ''));
     }
     return given;
   };
@@ -257,20 +257,32 @@ const retraiRecorder = (report, cases, expectation) => {
     const isFunction = typeof value === 'function';
     if (types.isProxy(value) || !(isFunction || (level === 0 ? typeof value === 'object' && value !== null : level === 1 && isPlain(value)))) return value;
     if (seen.has(value)) return seen.get(value);
-    const get = (object, key, self) => {
-      const found = Reflect.get(object, key, object);
-      const fixed = descriptor(object, key);
-      if (typeof key === 'symbol' || (fixed && fixed.configurable === false && fixed.writable === false) || (isFunction && (level > 0 || !Object.hasOwn(object, key) || key === 'prototype'))) return found;
-      return wrapped(path, name === '' ? key : `${name}.${key}`, found, level + 1);
-    };
-    const made = new Proxy(value, {
-      get,
+    return proxied(value, {
+      get: (object, key) => {
+        const found = Reflect.get(object, key, object);
+        const fixed = descriptor(object, key);
+        if (typeof key === 'symbol' || (fixed && fixed.configurable === false && fixed.writable === false) || (isFunction && (level > 0 || !Object.hasOwn(object, key) || key === 'prototype'))) return found;
+        return wrapped(path, name === '' ? key : `${name}.${key}`, found, level + 1);
+      },
       apply: (object, self, args) => record(path, name, args.map(unwrapped), () => apply(object, unwrapped(self), args.map(unwrapped))),
-      construct: (object, args, kind) => record(path, name, args.map(unwrapped), () => construct(object, args.map(unwrapped), kind === made ? object : kind)),
+      construct: (object, args, kind) => record(path, name, args.map(unwrapped), () => construct(object, args.map(unwrapped), unwrapped(kind))),
     });
-    seen.set(value, made);
-    raw.set(made, value);
-    return made;
+  };
+  const followedTest = (body, name) => {
+    const test = function (...args) {
+      current = name;
+      calls = 0;
+      for (const [path, data] of constants) say(note(`the constants of ${path}`, stringify({ path }), true), data, true);
+      let ended;
+      try {
+        ended = apply(body, this, args);
+        return ended;
+      } finally {
+        if (types.isPromise(ended)) apply(then, ended, [refresh, refresh]);
+        else refresh();
+      }
+    };
+    return Object.defineProperty(test, 'length', { value: body.length });
   };
   const titles = new Set();
   const constants = new Map();
@@ -280,17 +292,18 @@ const retraiRecorder = (report, cases, expectation) => {
     return wrapped(path, '', exported, 0);
   };
   const root = `${folder}/`;
-  const loadedTests = (cache, isTest) => Object.keys(cache ?? {}).filter((file) => file.startsWith(root) && isTest.test(file.slice(root.length)));
+  const isTest = /(?:^|\/)(?:tests?|spec|__tests__|__mocks__|e2e)\/|\.(?:test|spec)\./;
+  const loadedTests = (cache) => Object.keys(cache ?? {}).filter((file) => file.startsWith(root) && isTest.test(file.slice(root.length)));
   return {
     watch: (path, found) => {
       watch(path, found, false);
       if (typeof found === 'object' && found !== null) for (const [key, value] of Object.entries(found)) watch(`${path}: ${key}`, value, false);
       return found;
     },
-    load: (path, work, cache, isTest) => {
-      const before = loadedTests(cache, isTest);
+    load: (path, work, cache) => {
+      const before = loadedTests(cache);
       const found = without(path, work);
-      const added = loadedTests(cache, isTest).filter((file) => !before.includes(file));
+      const added = loadedTests(cache).filter((file) => !before.includes(file));
       // One more file of a folder that it loads from anyway is nothing new.
       for (const file of added) noteSign(`${path} loads ${file.slice(root.length).replace(/[^/]*$/, '') || 'a test'}`, true);
       return own(path, found);
@@ -302,38 +315,15 @@ const retraiRecorder = (report, cases, expectation) => {
       return own(path, found);
     },
     loaded: own,
-    test: (declare) => {
-      const caseOf = (title) => {
-        const meant = cases.filter((each) => each.endsWith(`::${String(title)}`));
-        // Nobody knows which of several tests of one name is meant.
-        const isUnsure = meant.length !== 1 || titles.has(title);
-        titles.add(title);
-        for (const each of isUnsure ? meant : []) write({ case: each });
-        return isUnsure ? '' : meant[0];
-      };
-      const followedTest = (body, name) => {
-        const test = function (...args) {
-          current = name;
-          calls = 0;
-          for (const [path, data] of constants) {
-            const line = note(`the constants of ${path}`, data, stringify({ path }), true);
-            if (line) write(line);
-          }
-          let ended;
-          try {
-            ended = apply(body, this, args);
-            return ended;
-          } finally {
-            if (types.isPromise(ended)) apply(then, ended, [refresh, refresh]);
-            else refresh();
-          }
-        };
-        return Object.defineProperty(test, 'length', { value: body.length });
-      };
-      return (...given) => {
-        const name = caseOf(given[0]);
-        return declare(...given.map((each) => (typeof each === 'function' ? followedTest(each, name) : each)));
-      };
+    test: (declare) => (...given) => {
+      const title = given[0];
+      const meant = cases.filter((each) => each.endsWith(`::${String(title)}`));
+      // Nobody knows which of several tests of one name is meant.
+      const isUnsure = meant.length !== 1 || titles.has(title);
+      titles.add(title);
+      for (const each of isUnsure ? meant : []) write({ case: each });
+      const name = isUnsure ? '' : meant[0];
+      return declare(...given.map((each) => (typeof each === 'function' ? followedTest(each, name) : each)));
     },
   };
 };

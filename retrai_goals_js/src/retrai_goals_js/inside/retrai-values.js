@@ -44,5 +44,7 @@ const valuesOf = (util) => {
       return 'value' in found && isData(found.value, depth - 1);
     });
   };
-  return { text, failure, isData };
+  const changesOf = (args, before) => args.map((each, at) => (text(each) === before[at] ? '' : `; ${at + 1}: ${text(each)}`)).join('');
+  const nameOf = (path, name) => name.replace(/^default\./, '') || path;
+  return { text, failure, isData, changesOf, nameOf };
 };

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from typing import Any, Dict, List, Optional, Sequence, Set, cast
+from typing import Any, Dict, List, Sequence, Set, cast
 
 MAX_FILES = 5000
 _NOT_TOUCHED = ("_frozen_importlib", "_pytest", "importlib", "zipimport")
@@ -22,9 +22,9 @@ class Imports:
     def __init__(self, original: str, copy: str) -> None:
         self.original = os.path.realpath(original)
         self.copy = os.path.realpath(copy)
-        prefixes = (sys.prefix, sys.exec_prefix)
         # An environment inside the project is no part of the copy.
-        self._environments = [os.path.realpath(one) for one in prefixes]
+        prefixes = map(os.path.realpath, (sys.prefix, sys.exec_prefix))
+        self._environments = [one for one in prefixes if _inside(one, self.original)]
 
     def lead_to_copy(self, here: str, roots: Sequence[str]) -> None:
         """Change the import path, the finders and the packages that are there already.
@@ -45,14 +45,12 @@ class Imports:
                 self._lead_namespaces(sys.modules.get(str(owner)))
                 cast("List[Any]", sys.meta_path)[index] = Redirected(finder, self)
         for module in list(sys.modules.values()):
-            folders = getattr(module, "__dict__", {}).get("__path__")
-            if isinstance(folders, list):
-                self._lead_list(cast("List[Any]", folders))
+            self._lead_list(getattr(module, "__dict__", {}).get("__path__"))
 
     def counterpart(self, path: str) -> str:
         """The same place in the copy; the path itself where it is not the project's."""
         real = os.path.realpath(path)
-        if not self._is_projects(real, self.original):
+        if not self._is_projects(real):
             return path
         mapped = self.copy + real[len(self.original) :]
         return mapped if os.path.exists(mapped) else path
@@ -61,16 +59,13 @@ class Imports:
         """What a finder found, in the copy."""
         folders: Any = getattr(spec, "submodule_search_locations", None)
         origin = getattr(spec, "origin", None)
-        if isinstance(origin, str) and self.counterpart(origin) != origin:
-            inner: Optional[List[str]] = None
-            if folders is not None:
-                inner = [self.counterpart(str(one)) for one in folders]
-            found = self.counterpart(origin)
+        found = self.counterpart(origin) if isinstance(origin, str) else origin
+        if found != origin:
+            inner = None if folders is None else [self.counterpart(str(one)) for one in folders]
             return importlib.util.spec_from_file_location(
                 name, found, submodule_search_locations=inner
             )
-        if isinstance(folders, list):
-            self._lead_list(cast("List[Any]", folders))
+        self._lead_list(folders)
         return spec
 
     def loaded(self) -> List[str]:
@@ -80,17 +75,20 @@ class Imports:
             file = getattr(module, "__dict__", {}).get("__file__")
             if isinstance(file, str):
                 real = os.path.realpath(file)
-                if self._is_projects(real, self.original) or _inside(real, self.copy):
+                if self._is_projects(real) or _inside(real, self.copy):
                     found.add(real)
         return sorted(found)[:MAX_FILES]
 
-    def _is_projects(self, real: str, project: str) -> bool:
-        return _inside(real, project) and not any(
-            _inside(one, project) and _inside(real, one) for one in self._environments
+    def _is_projects(self, real: str) -> bool:
+        return _inside(real, self.original) and not any(
+            _inside(real, one) for one in self._environments
         )
 
-    def _lead_list(self, folders: List[Any]) -> None:
-        folders[:] = [self.counterpart(x) if isinstance(x, str) else x for x in folders]
+    def _lead_list(self, folders: Any) -> None:
+        """A package's folders; what is no list is left alone."""
+        if isinstance(folders, list):
+            names = cast("List[Any]", folders)
+            names[:] = [self.counterpart(x) if isinstance(x, str) else x for x in names]
 
     def _lead_namespaces(self, module: Any) -> None:
         """setuptools keeps the folders of namespaces in a table beside its finder, and looks there
@@ -98,8 +96,7 @@ class Imports:
         namespaces: Any = getattr(module, "NAMESPACES", None)
         if isinstance(namespaces, dict):
             for folders in cast("Dict[str, Any]", namespaces).values():
-                if isinstance(folders, list):
-                    self._lead_list(cast("List[Any]", folders))
+                self._lead_list(folders)
 
 
 class Redirected:

@@ -133,7 +133,6 @@ class Reporter:
     def __init__(self, writer: Writer, settings: Dict[str, Any]) -> None:
         self.writer = writer
         self.settings = settings
-        self.outcomes_only = settings["outcomes_only"]
         self.imported: Set[str] = set()
         self.deselected = 0
 
@@ -180,7 +179,7 @@ class Reporter:
         subtest = describe_subtest(report)
         if subtest:
             phase["subtest"] = subtest
-        if report.outcome == "failed" and not self.outcomes_only:
+        if report.outcome == "failed" and not self.settings["outcomes_only"]:
             phase["why"] = explain(report.longrepr)
             phase["sections"] = [
                 [str(title), shorten(text, MAX_SECTION)] for title, text in report.sections
@@ -343,7 +342,7 @@ def describe_subtest(report: Any) -> str:
 
 
 def read_settings(folder: str) -> Dict[str, Any]:
-    """What the runner wants: `outcomes_only`, `record`, `imports`."""
+    """What the runner wants: `outcomes_only`, `record`, `imports`, `cache_dir`."""
     with open(os.path.join(folder, "settings.json"), encoding="utf-8") as file:
         settings: Dict[str, Any] = json.load(file)
     return settings
@@ -436,6 +435,5 @@ def pytest_configure(config: Any) -> None:
             if imports is not None:
                 config.pluginmanager.register(WorkerImports(config, imports), "retrai-imports")
     elif _writer is not None:
-        settings = {**_settings, "cache_dir": os.path.join(os.path.dirname(_writer.path), "cache")}
-        set_up(config, settings, "")
-        config.pluginmanager.register(Reporter(_writer, settings), "retrai-reporter")
+        set_up(config, _settings, "")
+        config.pluginmanager.register(Reporter(_writer, _settings), "retrai-reporter")
