@@ -41,6 +41,8 @@ _Asked = set[tuple[str, str]]
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
+_SPECIAL = re.compile(r"\.__\w+__$")
+_COMPARES = re.compile(r"\.__(?:eq|ne|lt|le|gt|ge|contains)__$")
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -201,6 +203,14 @@ def compare(
     if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
     before, after = _by_case(calls.before), _by_case(calls.after)
+    for case, seen in before.items():
+        after[case] -= _comparisons(after[case])
+        asked = {call for call, _ in after[case]}
+        # A runner writes what was not equal.
+        written = {
+            (c, a) for c, a in seen if c not in asked and function_of(c).endswith("__repr__")
+        }
+        before[case] = seen - _comparisons(seen) - written
     question = unknown = ""
     outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
     compared = {each.case: each.compared for each in calls.before if each.compared}
@@ -223,7 +233,8 @@ def compare(
             continue
         unknown = unknown or f"{case} passes now, and no answer of the code is known to differ"
         if not question and after[case] and any(_tells(answer) for _, answer in seen):
-            same = _line(": ".join(min(seen)))
+            # What tests build tells less than what they ask for.
+            same = _line(": ".join(min(seen, key=lambda one: (_is_special(one[0]), one))))
             question = f"{case} passes now although the code answered it as before: {same}"
     findings = _findings(calls, "no test covers it")
     new = [after[case] - before[case] for case in turned]
@@ -306,6 +317,18 @@ def _by_case(calls: Sequence[RecordedCall]) -> defaultdict[str, _Asked]:
     for each in calls:
         cases[each.case].update([(each.call, each.answer)] if each.call else [])
     return cases
+
+
+def _is_special(call: str) -> bool:
+    return _SPECIAL.search(function_of(call)) is not None
+
+
+def _comparisons(asked: _Asked) -> _Asked:
+    """The calls that compare what other calls answered: no answers of their own, since whatever
+    they say now, the code answered as it did."""
+    given = {answer for call, answer in asked if not _is_special(call) and len(answer) > 1}
+    compared = ((c, a) for c, a in asked if _COMPARES.search(function_of(c)))
+    return {(call, answer) for call, answer in compared if any(each in call for each in given)}
 
 
 def _elsewhere(found: Recordings) -> list[str]:

@@ -10,7 +10,8 @@ _CODE = re.compile(
     r"\.(?:py|pyi|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|cs|rb|php|pl|pm|lua|sh|bash|mk)$"
 )
 _EXPECTED = re.compile(
-    r"(?:^|/)(?:expect(?:ed)?|golden|wanted)(?:[_-]\w+)?(?=[/.]|$)"
+    r"(?:^|/)(?:expect(?:ed)?|golden|wanted)"
+    r"(?:[_-](?:out(?:put)?|result|value|response|error|file|master|std(?:out|err))s?)?(?=[/.]|$)"
     r"|\.(?:exp|expect(?:ed)?|golden|want|ans|ref|ok|approved)$"
 )
 _OUTPUT = re.compile(r"\.(?:out|output|stdout)$")
