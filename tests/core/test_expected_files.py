@@ -34,7 +34,7 @@ def test_a_line_that_ends_with_a_letter_is_another_one(lines: list[str]) -> None
     assert changed_output("\n".join(lines)).split("\n")[-1] != lines[-1]
 
 
-@pytest.mark.parametrize("style", [{}, {"separators": (",", ":")}, {"indent": 2}])
+@pytest.mark.parametrize("style", [{}, {"separators": (",", ":")}, {"indent": 2}, {"indent": 3}])
 def test_a_document_keeps_its_style(style: dict[str, Any]) -> None:
     text = json.dumps({"name": "é", "sum": 3}, **style, ensure_ascii=False) + "\n"
     assert changed_output(text) == text.replace("3", "4")

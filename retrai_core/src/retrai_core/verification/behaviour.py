@@ -224,6 +224,7 @@ def compare(
             return Observation(suspect=message)
         if answer is None or not answer.classes:
             doubts.append(message if answer else "")
+    # Of the first of these cases alone, also where nothing is said of it.
     doubt = doubts[0] if doubts else ""
     for case, seen in before.items():
         now = after[case]
