@@ -237,23 +237,19 @@ def _importing(folder: Path, path: str, found: re.Match[str], hoisted: bool) -> 
     names = _imported(found["what"])
     if place is None or not names:
         return found[0]
-    lines = "\n" * found[0].count("\n")
+    named, spec = json.dumps(place), f"{found['q']}{found['spec']}{found['q']}"
     if is_test(place):
         shown = ", ".join(name for _, name in names)
-        return f"{found[0]} __recorder.watch({json.dumps(place)}, {{ {shown} }});"
-    pattern = ", ".join(f"{key}: {name}" for key, name in names if key != "*")
-    whole = [name for key, name in names if key == "*"]
+        return f"{found[0]} __recorder.watch({named}, {{ {shown} }});"
+    start, load = "", f"await __recorder.loading({named}, () => import({spec}))"
+    module = f"__module{found.start()}"
     if hoisted:
-        module = f"__module{found.start()}"
-        load = f"__recorder.loaded({json.dumps(place)}, {module})"
-        start = f"import * as {module} from {found['q']}{found['spec']}{found['q']}; "
-    else:
-        given = f"import({found['q']}{found['spec']}{found['q']})"
-        load = f"await __recorder.loading({json.dumps(place)}, () => {given})"
-        start = ""
-    target = whole[0] if whole else f"{{ {pattern} }}"
-    rest = f" const {{ {pattern} }} = {whole[0]};" if whole and pattern else ""
-    return f"{start}const {target} = {load};{rest}{lines}"
+        start = f"import * as {module}_ from {spec}; "
+        load = f"__recorder.loaded({named}, {module}_)"
+    targets = [name if key == "*" else f"{{ {key}: {name} }}" for key, name in names]
+    consts = ", ".join(f"{target} = {module}" for target in targets)
+    lines = "\n" * found[0].count("\n")
+    return f"{start}const {module} = {load}, {consts};{lines}"
 
 
 def _imported(what: str) -> list[tuple[str, str]]:

@@ -40,7 +40,7 @@ const retraiRecorder = (report, cases) => {
   const watched = [];
   const extended = [];
   const watch = (name, object, judge) => {
-    if (object === null || object === undefined || (typeof object !== 'object' && typeof object !== 'function')) return;
+    if (object === null || (typeof object !== 'object' && typeof object !== 'function')) return;
     extended.push({ name, object, keys: new Set(ownKeys(object)) });
     for (const key of ownKeys(object)) {
       const found = descriptor(object, key);
@@ -106,8 +106,7 @@ const retraiRecorder = (report, cases) => {
         return typeof asked[0] === typeof asked[1] && !isClock(asked) ? asked : undefined;
       }
       const kind = types.isBoxedPrimitive(value) ? [Number, String, Boolean, BigInt, Symbol].find((one) => value instanceof one) : undefined;
-      const real = kind === undefined ? undefined : apply(kind.prototype.valueOf, value, []);
-      return kind === undefined ? undefined : [real, value.valueOf()];
+      return kind && [apply(kind.prototype.valueOf, value, []), value.valueOf()];
     } catch {
       return undefined;
     }
