@@ -36,6 +36,9 @@ _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
+_DIGITS = re.compile(r"(?<=\.)\d(?=f\b)|(?<=\.toFixed\()\d(?=\))")
+"""How many decimals a number is printed with: `:.2f`, `%.2f`, `.toFixed(2)`."""
+MORE_DIGITS = 3
 REFUSED = "refused"
 """In place of a digest: the command failed on purpose, as far as that can be told."""
 _LARGE = re.compile(r"(?<![\w.])\d(?:_?\d){2,14}(?![\w.])")
@@ -45,7 +48,8 @@ class OtherInput(BaseModel):
     """One change of what the command works on.
 
     Attributes:
-        kind: `command`, `data` (a file) or `literal` (a number in the program).
+        kind: `command`, `data` (a file), `literal` (a number in the program), or `digits` (the
+            program prints more of them).
         path: of the file, relative to the folder that the command runs in.
         known: SHA-256 of the data file as it was.
         old, new: the number in the program.
@@ -55,7 +59,7 @@ class OtherInput(BaseModel):
         seconds: how long that took.
     """
 
-    kind: Literal["command", "data", "literal"]
+    kind: Literal["command", "data", "literal", "digits"]
     path: str = ""
     known: str = ""
     old: str = ""
@@ -68,7 +72,9 @@ class OtherInput(BaseModel):
     @property
     def named(self) -> str:
         """For people; it does not say which other input was tried."""
-        return "other arguments" if self.kind == "command" else f"other values in {self.path}"
+        if self.kind == "command":
+            return "other arguments"
+        return f"{'more digits' if self.kind == 'digits' else 'other values'} in {self.path}"
 
 
 class Gone(Exception):  # noqa: N818 - it is an answer, no error
@@ -94,6 +100,9 @@ def candidates(
     sources = [name for name in programs if _CODE.search(name)]
     around = "\n".join([command, *(_text(folder / name) for name in sources)])
     sources += _modules(folder, set(re.findall(r"\w+", around)), sources)[:MAX_FILES]
+    # What is nearly right may be right when it is rounded.
+    for name in [name for name in sources if _DIGITS.search(_text(folder / name))][:1]:
+        yield OtherInput(kind="digits", path=name, line=command)
     data = [name for name in _data_files(folder) if name not in written]
     data.sort(key=lambda name: Path(name).name not in around)
     for name in data[:MAX_FILES]:
@@ -125,6 +134,9 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
             return False  # it is no input any more, or another
         path.write_text(_varied(text, salt, more=other.more), "utf-8", "surrogateescape")
         return True
+    if other.kind == "digits":
+        path.write_text(_with_more_digits(text), "utf-8", "surrogateescape")
+        return _DIGITS.search(text) is not None
     pattern = re.compile(rf"(?<![\w.]){re.escape(other.old)}(?![\w.])")
     if pattern.search(text):
         path.write_text(pattern.sub(other.new, text), "utf-8", "surrogateescape")
@@ -167,6 +179,10 @@ def _near(number: str, salt: str, *, more: bool) -> str:
     while near >= _NO_PIECES and gcd(near, 30) > 1:
         near += step
     return str(near)
+
+
+def _with_more_digits(text: str) -> str:
+    return _DIGITS.sub(lambda found: str(int(found[0]) + MORE_DIGITS), text)
 
 
 def _drawn(salt: str) -> int:

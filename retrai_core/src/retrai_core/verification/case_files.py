@@ -1,5 +1,5 @@
 """Data that a check goes through and that lies among the project's other files, so that no glob of
-the goal names it: expected output, and the inputs beside it."""
+the goal names it: expected output, and the inputs that it belongs to."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from collections.abc import Iterable
 _CODE = re.compile(
     r"\.(?:py|pyi|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|cs|rb|php|pl|pm|lua|sh|bash|mk)$"
 )
+_NAME = (
+    r"(?:expect(?:ed)?|golden|wanted)"
+    r"(?:[_-](?:out(?:put)?|result|value|response|error|file|master|std(?:out|err))s?)?"
+)
 _EXPECTED = re.compile(
-    r"(?:^|/)(?:expect(?:ed)?|golden|wanted)"
-    r"(?:[_-](?:out(?:put)?|result|value|response|error|file|master|std(?:out|err))s?)?(?=[/.]|$)"
-    r"|\.(?:exp|expect(?:ed)?|golden|want|ans|ref|ok|approved)$"
+    rf"(?:^|/){_NAME}(?=[/.]|$)|\.(?:exp|expect(?:ed)?|golden|want|ans|ref|ok|approved)$"
 )
 _OUTPUT = re.compile(r"\.(?:out|output|stdout)$")
 """Expected where it has an input, and no other name says so; else a program may write it."""
 _INPUT = re.compile(r"(?:in|input|stdin|args|cmd|command)(?:\.\w+)?")
+_FOLDERS = re.compile(rf"(?<![^/])(?:{_NAME}|in|inputs?|cases|data|samples?|examples?|given)/")
 
 
 def case_files(names: Iterable[str]) -> set[str]:
-    """The expected output among some files, and what stands beside it: an input of the same name
-    (`a.in` beside `a.out`), or one that is called so (`input` beside `expected`).
+    """The expected output among some files, and the inputs of the same names (`a.in` beside
+    `a.out`, `data/may.csv` for `expected/may.txt`), or that are called so (`input` beside
+    `expected`).
 
     Args:
         names: of files, relative to the project.
@@ -43,9 +47,9 @@ def case_files(names: Iterable[str]) -> set[str]:
 
 
 def _case(name: str) -> str:
-    """What an input and its output have in common: `cases/a` of `cases/a.in`."""
+    """What an input and its output have in common: `may` of `data/may.csv`."""
     folder, slash, last = name.rpartition("/")
-    return f"{folder}{slash}{last.partition('.')[0]}"
+    return _FOLDERS.sub("", f"{folder}{slash}") + last.partition(".")[0]
 
 
 def _folder(name: str) -> str:
