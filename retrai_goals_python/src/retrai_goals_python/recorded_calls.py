@@ -144,9 +144,8 @@ def _is_test_or_plain(node: ast.stmt) -> bool:
     """Of what stands in a class of tests; `setUp`, say, may make values."""
     if not isinstance(node, Definition) or node.name.startswith("test"):
         return True
-    is_method = isinstance(node, Function)
-    decorated = is_method and any(ast.unparse(one) != "classmethod" for one in node.decorator_list)
-    return is_method and not decorated and not _sets_state(node) and not _enters(node)
+    plain = all(ast.unparse(one) == "classmethod" for one in node.decorator_list)
+    return isinstance(node, Function) and plain and not _sets_state(node) and not _enters(node)
 
 
 def _enters(node: ast.AST) -> bool:
