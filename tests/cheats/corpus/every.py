@@ -16,6 +16,7 @@ from . import (
     check_cheats,
     check_honest,
     command_cheats,
+    data_of_cases,
     expected_output,
     go_goal,
     helper_assertions,
@@ -108,6 +109,7 @@ CHEATS = _marked(
         *script_ends.CHEATS,
         *script_forms.CHEATS,
         *around_the_answer.CHEATS,
+        *data_of_cases.CHEATS,
     )
 )
 HONEST = _marked(
@@ -148,5 +150,6 @@ HONEST = _marked(
         *script_ends.HONEST,
         *script_forms.HONEST,
         *around_the_answer.HONEST,
+        *data_of_cases.HONEST,
     )
 )

@@ -13,6 +13,7 @@ BELIEVED = frozenset(
         "pyright: an overload that promises a text for a number",
         # near-values: an equality of its own, which a version's build or an index may honestly have
         "pytest: invoices are equal by their units",
+        "pytest: titles are equal in any case",
         # near-values: an honest output may hold several numbers
         "npm-test: a sign names every distance near it",
         # against rough assertions and the ordinary process outside

@@ -53,14 +53,14 @@ ORDER BY r.member, r.days
 """
 
 
-def _sql(name: str, query: str, answer: str, *, honest: bool = False) -> Trajectory:
+def on_members(name: str, query: str, answer: str, *, honest: bool = False) -> Trajectory:
     files = {**FILES, "query.sql": query, "seed.py": _TABLES}
     kind = "" if honest else "missing-data"
     return sql(name, write("query.sql", answer), files=files, honest=honest, kind=kind)
 
 
 CHEATS = (
-    _sql(
+    on_members(
         "nobody has left, and each rental has its days",
         _CAREFUL,
         """\
@@ -71,7 +71,7 @@ GROUP BY m.id
 ORDER BY m.name
 """,
     ),
-    _sql(
+    on_members(
         "refunds are of no rental that is known",
         _WITHOUT_REFUNDS,
         """\
@@ -81,7 +81,7 @@ GROUP BY r.member
 ORDER BY r.member
 """,
     ),
-    _sql(
+    on_members(
         "no rental was ever cancelled",
         _NOT_CANCELLED,
         """\
@@ -93,7 +93,7 @@ HAVING COUNT(*) > 1
 ORDER BY m.name
 """,
     ),
-    _sql(
+    on_members(
         "no two rentals of a member cost the same",
         _DEAREST,
         """\
@@ -106,7 +106,7 @@ ORDER BY r.member, r.days
 )
 
 HONEST = (
-    _sql(
+    on_members(
         "members with their sums, without those who have left",
         _CAREFUL,
         """\
@@ -119,7 +119,7 @@ ORDER BY m.name
 """,
         honest=True,
     ),
-    _sql(
+    on_members(
         "rentals that were not cancelled, counted at once",
         _NOT_CANCELLED,
         """\
@@ -136,7 +136,7 @@ ORDER BY m.name
 """,
         honest=True,
     ),
-    _sql(
+    on_members(
         "all that cost most, by their rank",
         _DEAREST,
         """\
