@@ -29,6 +29,21 @@ def test_a_green_case_that_saw_the_same_answers_is_unchanged() -> None:
     assert compare(Recordings(before, after)).question == question
 
 
+def test_what_equals_is_no_answer() -> None:
+    def calls(equal: str, *more: tuple[str, str]) -> list[RecordedCall]:
+        built = ("Title.__init__(Title(), 'A b')", "None; self: Title(text='A b')")
+        compared = (f"Title.__eq__({asked[1]}, Title(text='A b'))", equal)
+        return [RecordedCall("a", *each, "again", plain=True) for each in (built, compared, *more)]
+
+    asked = ("title('A B')", "Title(text='A B')")
+    written = ("Title.__repr__(Title(text='A b'))", "\"Title('A b')\"")
+    question = f"a passes now although the code answered it as before: {asked[0]}: {asked[1]}"
+    before, after = calls("False", asked, written), calls("True", asked)
+    assert compare(Recordings(before, after)).question == question
+    # A test of equality itself builds both.
+    assert not compare(Recordings(calls("False", written), calls("True"))).question
+
+
 @pytest.mark.parametrize("answer", ["None", "<Response [200]>"])
 def test_answers_that_show_nothing_are_no_question(answer: str) -> None:
     same = seen("a", one=answer)

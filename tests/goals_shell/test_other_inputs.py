@@ -98,6 +98,38 @@ async def test_another_input_must_have_become_quicker_too(bench: Bench, tmp_path
         assert (found.report.cases["output"] == "failed") is as_slow
 
 
+MEAN = "values = [n * n % 7 for n in range(50)]\nprint(f'{sum(values) / len(values):.0f}')\n"
+CHECKED = """\
+import sys
+total = 0
+for line in open("n.txt"):
+    number, double = map(int, line.split())
+    if double != 2 * number:
+        sys.exit(f"wrong: {line}")
+    total += number
+print(total)
+"""
+
+
+@pytest.mark.parametrize(
+    ("job", "changed", "reason"),
+    [
+        (MEAN, MEAN.replace("range(50)", "range(48)"), "for more digits in job.py"),
+        (MEAN, MEAN.replace("sum(values)", "sum(sorted(values))"), ""),
+        (CHECKED, CHECKED.replace("if double", "if False and double"), "for other values in n.txt"),
+        (CHECKED, CHECKED.replace("double != 2 * number", "number + number != double"), ""),
+    ],
+    ids=["nearly the mean", "the mean", "no check of the data", "the same check"],
+)
+async def test_what_is_left_out_shows_in_more_digits_and_where_it_should_refuse(
+    bench: Bench, tmp_path: Path, job: str, changed: str, reason: str
+) -> None:
+    bench.write({"job.py": job, "n.txt": "".join(f"{n} {2 * n}\n" for n in range(10, 40))})
+    found = await _on_a_copy(bench, tmp_path, {"job.py": changed}, "python3 -B job.py")
+    assert found.achieved is (not reason)
+    assert reason in found.reason
+
+
 @pytest.mark.parametrize(
     ("command", "files", "changed"),
     [

@@ -634,6 +634,56 @@ async def test_what_a_script_tolerates_is_no_expectation(bench: Bench, check: st
     assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
 
 
+C_TESTS = """\
+#include <stdio.h>
+#include "num.h"
+#define CHECK_EQ(a, b) do { if ((a) != (b)) return 1; } while (0)
+
+static int test_twice(void)
+{
+  CHECK_EQ(twice(3), 6);
+  return 0;
+}
+
+static int test_half_rounds(void)
+{
+  CHECK_EQ(half(3), 2);
+  return 0;
+}
+
+int main(void)
+{
+  int failed = test_twice(), known = test_half_rounds();
+  printf("%d failed, %d known\\n", failed, known);
+  return failed;
+}
+"""
+
+
+async def test_an_assertion_whose_failure_is_known_is_no_expectation(bench: Bench) -> None:
+    wrong = "int twice(int n) { return n * n; }\nint half(int n) { return n / 2; }\n"
+    bench.write({"num.h": "int twice(int);\nint half(int);\n", "test_num.c": C_TESTS})
+    bench.write({"num.c": wrong})
+    goal = bench.build(ShellGoal, check_command="cc -o t num.c test_num.c && ./t")
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"num.c": wrong.replace("n * n", "n + n")})
+    assert (await goal.check(LATER, bench.project)).achieved
+    assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
+
+
+async def test_byte_code_of_an_earlier_trial_is_not_run(bench: Bench) -> None:
+    check = "from doubles import double\n\n\ndef main():\n    assert double(4) == 8\n"
+    bench.write({"doubles.py": WRONG, "tests/cases.py": check})
+    command = "PYTHONPATH=.:tests PYTHONDONTWRITEBYTECODE= python3 -c 'import cases; cases.main()'"
+    goal = bench.build(ShellGoal, check_command=command)
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"doubles.py": "def double(n):\n    return n + n\n"})
+    assert (await goal.check(LATER, bench.project)).achieved
+    found = await goal.contradict(bench.project, ["exit status 0"])
+    assert found.tried
+    assert not found.still_passed
+
+
 async def test_an_expectation_that_gets_the_answer_of_before_is_suspect(bench: Bench) -> None:
     check = (
         "import notes\nfrom doubles import double\nfor n, twice in ((2, 4), (5, 10)):\n"
