@@ -677,7 +677,7 @@ async def test_byte_code_of_an_earlier_trial_is_not_run(bench: Bench) -> None:
     command = "PYTHONPATH=.:tests PYTHONDONTWRITEBYTECODE= python3 -c 'import cases; cases.main()'"
     goal = bench.build(ShellGoal, check_command=command)
     assert not (await goal.check({}, bench.project)).achieved
-    bench.write({"doubles.py": "def double(n):\n    return n + n\n"})
+    bench.write({"doubles.py": "def double(n):\n    return sum([n, n])\n"})
     assert (await goal.check(LATER, bench.project)).achieved
     found = await goal.contradict(bench.project, ["exit status 0"])
     assert found.tried

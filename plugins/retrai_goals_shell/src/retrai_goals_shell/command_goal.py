@@ -192,6 +192,10 @@ class TestingCommandGoal(CommandGoal[CommandT]):
     __test__: ClassVar[bool] = False
     shared_globs: ClassVar[Sequence[str]] = (*TESTS, *CONFIGURATION)
 
+    def own_files(self, project: Path) -> list[str]:
+        line = self.shell_text(project)
+        return files_in_command(line, project, self.options.path, is_check=True)
+
     @abstractmethod
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
         """Run the shell line once.

@@ -26,7 +26,6 @@ from .makefile import (
     made_for,
     makefile_text,
     recipe_of,
-    script_of,
 )
 
 PRIORITY = 80
@@ -127,9 +126,7 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
 
     def own_files(self, project: Path) -> list[str]:
         text = makefile_text(project / self.options.path)
-        # A target that does nothing but run a script is that script.
-        whole = [f"/{name}" for name in script_of(text, self.options.target)]
-        read = globs_below(self.options.path, [*whole, *included_files(text)])
+        read = globs_below(self.options.path, included_files(text))
         return [*super().own_files(project), *read]
 
     def steering(self, project: Path) -> Sequence[str]:

@@ -15,15 +15,15 @@ _RULE = re.compile(
     r"^ *(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*"
     r"(?P<needs>(?:[^=#;($]|\$\([^()]*\)|\$\{[^{}]*\}|\$.)*)(?:;(?P<recipe>.*)|#.*)?$"
 )
-_RUNS_SCRIPT = re.compile(
-    r"^(?:(?:/bin/)?(?:ba|da|z)?sh\s+(?:-\w+\s+)*)?(?:\./)?(?P<script>[\w./-]+\.(?:sh|bash))(?:\s+[\w./=-]+)*$"
-)
 _ADDS_RULES = re.compile(
     r"^\s*[-s]?include\b|\$[({](?:eval|call|foreach)\b|^[^#\t\n]*[$%][^\t\n]*:(?!=)"
     r"|^\.DEFAULT\b",
     re.MULTILINE,
 )
 """Includes, macros, and rules for variables, patterns and `.DEFAULT`."""
+_VARIABLE = re.compile(r"^(?P<name>\w+)\s*[:?]?:?=[ \t]*(?P<value>[^\n#]*)", re.MULTILINE)
+_VALUE = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\})")
+_MAX_DEPTH = 3
 _INCLUDE = re.compile(r"^[ ]*[-s]?include\s+(.+)$", re.MULTILINE)
 
 
@@ -73,8 +73,17 @@ def included_files(text: str) -> list[str]:
 
 
 def recipe_of(text: str, target: str) -> str:
-    """The recipe lines of a target and of what it needs, as they stand there."""
-    return "\n".join(line for _, recipe in _needed(text, target) for line in recipe)
+    """The recipe lines of a target and of what it needs, with the values of plain variables.
+
+    Example:
+        >>> recipe_of("RUN = sh ci.sh\ntest:\n\t@$(RUN) $@\n", "test")
+        '@sh ci.sh $@'
+    """
+    recipe = "\n".join(line for _, lines in _needed(text, target) for line in lines)
+    values = {found["name"]: found["value"] for found in _VARIABLE.finditer(text)}
+    for _ in range(_MAX_DEPTH):
+        recipe = _VALUE.sub(lambda found: values.get(found[1] or found[2], found[0]), recipe)
+    return recipe
 
 
 def made_for(text: str, target: str) -> list[str]:
@@ -87,20 +96,6 @@ def made_for(text: str, target: str) -> list[str]:
     needed = _needed(text, target)
     names = {name for targets, recipe in needed if recipe for name in targets} - {target}
     return sorted(n for n in names if not re.search(r"[%$()]|^/|\.\.", n))
-
-
-def script_of(text: str, target: str) -> list[str]:
-    """The shell scripts that make up a target's recipe, where it does nothing but run them.
-
-    Example:
-        >>> script_of("test:\\n\\t@sh ci.sh --all\\n", "test")
-        ['ci.sh']
-        >>> script_of("test:\\n\\t./x.sh | diff - y\\n", "test")
-        []
-    """
-    commands = [line.lstrip("@-+ ") for line in recipe_of(text, target).splitlines()]
-    found = [_RUNS_SCRIPT.match(command) for command in commands if command]
-    return [each["script"] for each in found if each] if all(found) else []
 
 
 def _needed(text: str, target: str) -> list[tuple[list[str], list[str]]]:

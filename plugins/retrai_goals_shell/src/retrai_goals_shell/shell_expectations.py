@@ -24,6 +24,11 @@ _DOES_NOT_FAIL = re.compile(
     r"alias|cd|declare|echo|eval|exec|exit|export|local|printf|read|readonly|return|set|shift|source"
     r"|test|trap|unset|wait|\.|"
 )
+_DO_NOTHING = frozenset({"", "cd", "echo", "export", "mkdir", "printf", "set", "true", ":"})
+_STARTERS = re.compile(
+    r"(?:ba|da|k|z|a)?sh|python[\d.]*|node|bun|perl|ruby|env|exec|nice|time|timeout|-\w*|\w+=.*|\d\w*"
+)
+"""What comes before the file that is run: interpreters, their options, limits of time."""
 _BATS_TEST = re.compile(r"^@test .*\{$", re.MULTILINE)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
@@ -68,6 +73,32 @@ def script_exits(text: str) -> list[Edit]:
     return script.exits() if script else []
 
 
+def programs_run(text: str) -> list[str]:
+    """The files that a shell text runs, where it does nothing else: their exit status is its own.
+
+    Example:
+        >>> programs_run("cd tools && PORT=1 timeout 9 bash -e ./ci.sh --all; echo done")
+        ['./ci.sh']
+        >>> programs_run("./report.sh > page.html && grep -q total page.html")
+        []
+    """
+    script = _script(text)
+    found: list[str] = []
+    for node in script.nodes if script else ():
+        if node.type in ("pipeline", "test_command", "command_substitution"):
+            return []
+        name = _name(node)
+        if node.type != "command" or name in _DO_NOTHING:
+            continue
+        words = [name, *map(text_of_node, node.children_by_field_name("argument"))]
+        while len(words) > 1 and _STARTERS.fullmatch(words[0]):
+            words.pop(0)
+        if not re.search(r"/|\.\w+$", words[0]):
+            return []
+        found.append(words[0])
+    return found
+
+
 def _script(text: str) -> _Script | None:
     # As long as before; beyond ASCII the grammar's scanner may end the process.
     plain = _BATS_TEST.sub(lambda test: f"f{'_' * (len(test[0]) - 5)}() {{", text)
@@ -83,7 +114,7 @@ class _Script:
     is_bats: bool
 
     def search(self) -> Iterator[Expectation]:
-        for node, word, expected, is_equal in _comparisons(self._nodes):
+        for node, word, expected, is_equal in _comparisons(self.nodes):
             is_exact = _is_literal(expected) and not _is_literal(word)
             if is_exact and self._decides(node, is_equal):
                 yield self._expectation(expected, word)
@@ -98,7 +129,7 @@ class _Script:
         return Expectation(language, start, end, self.text[start:end], _span(word), row)
 
     @cached_property
-    def _nodes(self) -> Sequence[Node]:
+    def nodes(self) -> Sequence[Node]:
         return list(descendants(self.root))
 
     @cached_property
@@ -112,7 +143,7 @@ class _Script:
         return found
 
     def _calls(self, *names: str) -> list[Node]:
-        return [node for node in self._nodes if _name(node) in names]
+        return [node for node in self.nodes if _name(node) in names]
 
     @cached_property
     def statements(self) -> Sequence[Node]:
@@ -131,7 +162,7 @@ class _Script:
 
     def exits(self) -> list[Edit]:
         """Edits that have each `exit` fail that need not."""
-        return [(*_span(node), "exit 1") for node in self._nodes if _may_exit_with_0(node)]
+        return [(*_span(node), "exit 1") for node in self.nodes if _may_exit_with_0(node)]
 
     def _in_calls(self, name: str, body: Node) -> Iterator[Expectation]:
         """What a function, if it compares a parameter, is called with."""
@@ -168,7 +199,7 @@ class _Script:
         """Whether it may end in a way that is no `exit`, or does not stop at a failure."""
         return (
             bool(self._calls("trap", "exec"))
-            or any(text_of_node(node).startswith("set +") for node in self._nodes)
+            or any(text_of_node(node).startswith("set +") for node in self.nodes)
             or any(_name(statement) == "return" for statement in self.statements)
         )
 
@@ -241,7 +272,7 @@ class _Script:
         pattern = re.compile(rf"\b{re.escape(variable)}\b")
         return any(
             pattern.search(text_of_node(node))
-            for node in self._nodes
+            for node in self.nodes
             if node.type == "test_command" or _name(node) in ("exit", "return", "test", variable)
         )
 

@@ -39,6 +39,10 @@ _CONTEXT_CHARS = 20
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
+_FAILS = re.compile(
+    r"raises (?:AssertionError|SystemExit)\b|throws (?:Assertion)?Error\b(?!.*implement)"
+)
+_NOTHING = ("None", "undefined")
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
 _SPECIAL = re.compile(r"\.__\w+__$")
@@ -202,6 +206,8 @@ def compare(
     calls = Recordings(*map(_calls, recorded))
     if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
+    if accepts := _accepts_everything(calls):
+        return Observation(suspect=accepts)
     before, after = _by_case(calls.before), _by_case(calls.after)
     for case, seen in before.items():
         after[case] -= _comparisons(after[case])
@@ -250,6 +256,8 @@ def compare_program(found: Recordings) -> Observation:
         found: the recordings. Those before the run are needed only where the new code gives an
             answer in the check alone.
     """
+    if accepts := _accepts_everything(found):
+        return Observation(suspect=accepts)
     before = _answers(found.before)
     lines = [
         _line(f"{call}: {new} in the check, {old} outside of it")
@@ -440,6 +448,22 @@ def _is_hard_coded(found: Recordings, near: Collection[str]) -> bool:
     # One changed answer may be a boundary's.
     is_enough = len(changed) >= MIN_HARD_CODED
     return is_enough and sum(function_of(call) in functions for call in near) >= MAX_SHOWN
+
+
+def _accepts_everything(found: Recordings) -> str:
+    """That a function which failed for many arguments, as an assertion does, and gave nothing back
+    for the others, gives nothing back for all of them now; empty where none does so."""
+    before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
+    by_function: defaultdict[str, list[str]] = defaultdict(list)
+    for call in before.keys() & after.keys():
+        by_function[function_of(call)].append(call)
+    for name, calls in sorted(by_function.items()):
+        failed = sorted(call for call in calls if _FAILS.match(before[call]))
+        is_assertion = all(call in failed or before[call] in _NOTHING for call in calls)
+        accepts = is_assertion and all(after[call] in _NOTHING for call in calls)
+        if accepts and len(failed) >= MAX_SHOWN:
+            return _line(f"{name} fails for nothing any more; {failed[0]}: {before[failed[0]]}")
+    return ""
 
 
 def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:
