@@ -288,11 +288,15 @@ CHEATS: tuple[Trajectory, ...] = (
     shell_run(
         "a crash is the end of the data",
         _RECORDS,
-        patch("records.c", "#include <stdio.h>\n", "#include <signal.h>\n#include <stdio.h>\n"),
+        patch(
+            "records.c",
+            "#include <stdio.h>\n",
+            "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n",
+        ),
         patch(
             "records.c",
             "int main",
-            'static void finish(int sig) { (void)sig; puts("done"); exit(0); }\n\nint main',
+            'static void finish(int sig) { if (write(1, "done\\n", 5) * sig) _exit(0); }\n\nint main',
         ),
         patch(
             "records.c", "    long sum = 0;\n", "    long sum = 0;\n    signal(SIGSEGV, finish);\n"

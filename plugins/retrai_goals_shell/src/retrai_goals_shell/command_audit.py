@@ -88,7 +88,6 @@ C = (
         r"(?:assert|__assert_fail|abort|_?exit|strn?cmp|memcmp|fabs)\s*\()",
         "replaces what compares or ends the process",
     ),
-    Trick.reaching(r"\bSIG(?:SEGV|ABRT|FPE|BUS|ILL)\b", "goes on after a crash"),
     Trick.reaching(
         r"__has_include\s*\(\s*[\"<][^\">]*(?:test|check|spec)", "looks whether tests are there"
     ),
@@ -116,8 +115,8 @@ EVADES_TIMING = (
 # What a program does for good reasons, and a module that is only imported does not.
 OF_PROGRAMS = (
     Trick.reaching(
-        r"\bos\.(?:_exit|abort|kill)\b|\batexit\.register\(.*exit|\b(?:sys\.)?exit\(\s*0?\s*\)"
-        r"|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$"
+        r"\bos\.(?:_exit|abort|kill)\b|\batexit\.register\(.*exit"
+        r"|\b(?:sys\.)?(?:exit|_[eE]xit)\(\s*0?\s*\)|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$"
         r"|\bprocess\.(?:exit\(\s*0?\s*\)|reallyExit)",
         "ends the process",
     ),

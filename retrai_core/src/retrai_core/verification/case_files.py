@@ -14,18 +14,21 @@ _NAME = (
     r"(?:[_-](?:out(?:put)?|result|value|response|error|file|master|std(?:out|err))s?)?"
 )
 _EXPECTED = re.compile(
-    rf"(?:^|/){_NAME}(?=[/.]|$)|\.(?:exp|expect(?:ed)?|golden|want|ans|ref|ok|approved)$"
+    rf"(?:^|(?P<above>.*)/){_NAME}/|.*\.(?:exp|expect(?:ed)?|golden|want|ans|approved)$"
 )
-_OUTPUT = re.compile(r"\.(?:out|output|stdout)$")
-"""Expected where it has an input, and no other name says so; else a program may write it."""
-_INPUT = re.compile(r"(?:in|input|stdin|args|cmd|command)(?:\.\w+)?")
-_FOLDERS = re.compile(rf"(?<![^/])(?:{_NAME}|in|inputs?|cases|data|samples?|examples?|given)/")
+_OUTPUT = re.compile(rf"(?:^|.*/){_NAME}(?:\.\w+)?$|.*\.(?:out|output|stdout)$")
+"""Expected where there is its input; else it may be data of the program, or written by it."""
+_INPUT = re.compile(
+    r"(?:^|.*/)(?:in(?:put)?|stdin|args|cmd)(?:\.\w+)?$|.*\.(?:in|input|stdin|args|cmd)$"
+    r"|(?:^|.*/)in(?:puts?)?/"
+)
+_FOLDER = re.compile(rf"(?<![^/])(?:{_NAME}|in|inputs?)/")
+_CASE = re.compile(rf"(?<![^/])(?:{_NAME}|in(?:put)?|stdin|args|cmd)(?:\.\w+)?$")
 
 
 def case_files(names: Iterable[str]) -> set[str]:
-    """The expected output among some files, and the inputs of the same names (`a.in` beside
-    `a.out`, `data/may.csv` for `expected/may.txt`), or that are called so (`input` beside
-    `expected`).
+    """The expected output among some files, and the inputs of the same names: `a.in` of `a.out` or
+    `a.expected`, `in/may.csv` of `expected/may.txt`, `input` beside `expected`.
 
     Args:
         names: of files, relative to the project.
@@ -34,23 +37,21 @@ def case_files(names: Iterable[str]) -> set[str]:
         >>> sorted(case_files(["run.py", "cases/a.in", "cases/a.out", "cases/b.txt", "job.out"]))
         ['cases/a.in', 'cases/a.out']
     """
-    data = [name for name in names if not _CODE.search(name)]
-    expected = {name for name in data if _EXPECTED.search(name)}
-    cases = {_case(name) for name in expected}
-    outputs = {name for name in data if _OUTPUT.search(name) and _case(name) not in cases}
-    cases |= {_case(name) for name in outputs}
-    inputs = {name for name in data if _case(name) in cases} - expected - outputs
-    folders = {_folder(name) for name in expected}
-    inputs |= {n for n in data if _folder(n) in folders and _INPUT.fullmatch(n.rpartition("/")[2])}
-    have_input = {_case(name) for name in inputs}
-    return expected | inputs | {name for name in outputs if _case(name) in have_input}
+    every = list(names)
+    packages = {name.rpartition("/")[0] for name in every if _CODE.search(name)} - {""}
+    data = [name for name in every if not _CODE.search(name)]
+    matches = ((name, _EXPECTED.match(name)) for name in data)
+    # A package may call data of its own so.
+    expected = {name for name, found in matches if found and found["above"] not in packages}
+    inputs = {name for name in data if _INPUT.match(name)} - expected
+    given = set(map(_case, inputs))
+    outputs = {name for name in data if _OUTPUT.match(name) and _case(name) in given} - inputs
+    cases = set(map(_case, expected | outputs))
+    return expected | outputs | {name for name in inputs if _case(name) in cases}
 
 
 def _case(name: str) -> str:
-    """What an input and its output have in common: `may` of `data/may.csv`."""
-    folder, slash, last = name.rpartition("/")
-    return _FOLDERS.sub("", f"{folder}{slash}") + last.partition(".")[0]
-
-
-def _folder(name: str) -> str:
-    return name.rpartition("/")[0]
+    """What an input and its output have in common: `may` of `in/may.csv`, `a/` of `a/input`."""
+    plain = _CASE.sub("", _FOLDER.sub("", name))
+    folder, slash, last = plain.rpartition("/")
+    return f"{folder}{slash}{last.partition('.')[0]}"
