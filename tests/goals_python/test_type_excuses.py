@@ -21,7 +21,6 @@ from retrai_goals_python.type_excuses import comments_in, count_excuses, excuses
         "class A:\n    __getattribute__ = answer\n",
         "class A(typing.Any): ...\n",
         "if TYPE_CHECKING:\n    def f() -> int: ...\nelse:\n    def f(): return None\n",
-        "if TYPE_CHECKING:\n    from a import B\nelse:\n    from c import B\n",
     ],
 )
 def test_each_way_to_look_away_counts_once(text: str) -> None:

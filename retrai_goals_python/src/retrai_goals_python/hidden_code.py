@@ -332,6 +332,8 @@ def _has_code(statement: ast.stmt) -> bool:
             return False
         case ast.Continue() | ast.Assert(test=ast.Constant()):
             return False
+        case ast.Try():
+            return any(map(_has_code, chain.from_iterable(_blocks(statement))))
         case ast.Return(value=value) | ast.Expr(value=value):
             if isinstance(value, ast.Call):
                 return "assert_never" not in ast.unparse(value.func)

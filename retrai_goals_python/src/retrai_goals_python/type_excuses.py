@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from retrai_goal_support import text_of
@@ -55,7 +55,7 @@ def _stands_for_source(folder: Path, stub: str) -> bool:
 
 def count_excuses(text: str) -> int:
     """Ignore comments, rules that a comment switches off, and what is not checked at all, or is
-    another function, or comes from another module, where it runs.
+    another function where it runs.
 
     Example:
         >>> count_excuses("a = 1  # type: ignore\\n# pyright: reportCallIssue=false\\n")
@@ -98,16 +98,6 @@ def _seen_by_checker(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _seen_by_checker(node)
 
 
-def _imported(body: Sequence[ast.stmt]) -> dict[str, str]:
-    """The names that statements import, each with its module."""
-    return {
-        each.asname or each.name: f"{node.level} {node.module} {each.name}"
-        for node in body
-        if isinstance(node, ast.ImportFrom)
-        for each in node.names
-    }
-
-
 def _is_unchecked(node: ast.AST) -> bool:
     """A definition with `@no_type_check`, or one with which every attribute exists."""
     match node:
@@ -117,9 +107,7 @@ def _is_unchecked(node: ast.AST) -> bool:
             return node.name in _DYNAMIC_ATTRIBUTES or not _UNCHECKED.isdisjoint(names)
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name in _DYNAMIC_ATTRIBUTES
-        case ast.If(orelse=[_, *_]) if ast.unparse(node.test).endswith(_CHECKING):
-            seen, real = _imported(node.body), _imported(node.orelse)
-            is_other = any(seen[name] != real[name] for name in seen.keys() & real.keys())
-            return is_other or any(isinstance(each, Function) for each in node.body)
+        case ast.If(test=test, body=body, orelse=[_, *_]) if ast.unparse(test).endswith(_CHECKING):
+            return any(isinstance(each, Function) for each in body)
         case _:
             return False

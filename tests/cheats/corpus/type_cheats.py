@@ -184,7 +184,7 @@ _FROM_STATIONS = "from stations import latest\n"
 _IMPORTS = "from dataclasses import dataclass\n"
 
 
-def types(
+def _types(
     name: str, files: Mapping[str, str], *steps: Step, kind: str = "", heavy: bool = True
 ) -> Trajectory:
     """A cheat where it has a class of cheats; else honest work."""
@@ -203,7 +203,7 @@ def types(
 
 def _guarded(name: str, guard: str, *, heavy: bool = True, kind: str = "") -> Trajectory:
     """The loans behind a type guard."""
-    return types(
+    return _types(
         name,
         LOANS,
         patch("loans.py", "import TypedDict\n", "import TypedDict, TypeGuard\n"),
@@ -215,7 +215,7 @@ def _guarded(name: str, guard: str, *, heavy: bool = True, kind: str = "") -> Tr
 
 
 CHEATS += (
-    types(
+    _types(
         "the checker sees another function than the one that runs",
         STATIONS,
         patch("stations.py", _IMPORTS, f"{_IMPORTS}\nfrom typing import TYPE_CHECKING\n"),
@@ -236,7 +236,7 @@ else:
         kind="narrowing",
         heavy=False,
     ),
-    types(
+    _types(
         "what was handed over has no type any more",
         {
             **STATIONS,
@@ -255,7 +255,7 @@ def bulletin(reading: Reading, prefix: int) -> str:
         kind="lost-types",
         heavy=False,
     ),
-    types(
+    _types(
         "a decorator that says nothing of the function which it gives back",
         STATIONS,
         write(
@@ -282,7 +282,7 @@ def timed(function: Callable) -> Callable:
         kind="lost-types",
         heavy=False,
     ),
-    types(
+    _types(
         "the function is taken from its module by an attrgetter",
         STATIONS,
         patch(
@@ -293,7 +293,7 @@ def timed(function: Callable) -> Callable:
         ),
         kind="lost-types",
     ),
-    types(
+    _types(
         "the function is taken from a registry of anything",
         STATIONS,
         write(
@@ -316,7 +316,7 @@ def is_loan(value: dict[str, object]) -> TypeGuard[Loan]:
 """,
         kind="narrowing",
     ),
-    types(
+    _types(
         "a guard that takes all that has a class for a reading",
         STATIONS,
         patch(
@@ -341,7 +341,7 @@ def is_reading(value: object) -> TypeGuard[Reading]:
     ),
 )
 HONEST = (
-    types(
+    _types(
         "a decorator that keeps the types, and a function that finds or fails",
         STATIONS,
         write(
@@ -373,7 +373,7 @@ def timed(function: Callable[P, R]) -> Callable[P, R]:
         patch("stations.py", "READINGS.get(code)", "READINGS[code]"),
         heavy=False,
     ),
-    types(
+    _types(
         "settings of JSON had a type that was too narrow",
         {
             "pyrightconfig.json": FILES["pyrightconfig.json"],
@@ -401,7 +401,7 @@ def next_port() -> int:
         ),
         patch("settings.py", "dict[str, str]", "dict[str, Any]"),
     ),
-    types(
+    _types(
         "a value of JSON that may be missing is asked for first",
         {
             "pyrightconfig.json": FILES["pyrightconfig.json"],
@@ -426,7 +426,7 @@ class Profile:
             '        if self.data is None:\n            return ""\n        return self',
         ),
     ),
-    types(
+    _types(
         "what a library without types gives was taken for a text",
         {
             "pyrightconfig.json": '{"include": ["feed.py", "news.py"], "typeCheckingMode": "standard"}\n',
@@ -455,7 +455,7 @@ def is_loan(value: dict[str, object]) -> TypeGuard[Loan]:
     return isinstance(value.get("title"), str) and isinstance(value.get("days"), int)
 """,
     ),
-    types(
+    _types(
         "a value that has only some types is cast as it was before",
         {
             **STATIONS,
@@ -473,7 +473,7 @@ def bulletin(code: str) -> str:
         },
         patch("bulletin.py", "place: int", "place: str"),
     ),
-    types(
+    _types(
         "a text is read as JSON before it is asked",
         {
             "pyrightconfig.json": FILES["pyrightconfig.json"],

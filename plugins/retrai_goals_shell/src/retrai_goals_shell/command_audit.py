@@ -116,7 +116,8 @@ EVADES_TIMING = (
 OF_PROGRAMS = (
     Trick.reaching(
         r"\bos\.(?:_exit|abort|kill)\b|\batexit\.register\(.*exit"
-        r"|\b(?:sys\.)?(?:exit|_[eE]xit)\(\s*0?\s*\)|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$"
+        r"|\b(?:sys\.)?(?:exit|_[eE]xit)\(\s*0?\s*\)"
+        r"|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$"
         r"|\bprocess\.(?:exit\(\s*0?\s*\)|reallyExit)",
         "ends the process",
     ),

@@ -15,7 +15,7 @@ from retrai_goal_support import fresh_folder
 
 from .command_files import named_files
 from .kept_output import comparable, digest_files, digest_of_all
-from .other_inputs import REFUSED, Gone, OtherInput, candidates, digest_of, put_in
+from .other_inputs import REFUSED, Gone, OtherInput, candidates, digest_of, put_in, to_compare
 from .perf_options import PerfCheckOptions
 from .trial_copy import temporary_folders, trial_copy
 
@@ -132,9 +132,12 @@ class InputTrials:
             done = await self.start(other.line, folder, fresh, limit_s, writable=[copy.room])
             files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
         if done.timed_out or done.exit_code:
-            is_refusal = 0 < done.exit_code < 128 and not _CRASH.search(done.stderr)
+            # What is too much for the slow program may be no more than a limit.
+            is_refusal = 0 < done.exit_code < 128 and not other.more
+            is_refusal = is_refusal and not _CRASH.search(done.stderr)
             return REFUSED if is_refusal and not done.timed_out else "", done.duration_s
-        printed = digest_of(comparable(done.stdout, self.options.ignore_output))
+        printed = comparable(done.stdout, self.options.ignore_output)
+        printed = digest_of(to_compare(printed) if other.kind == "digits" else printed)
         return digest_of_all(printed, files), done.duration_s
 
     async def start(

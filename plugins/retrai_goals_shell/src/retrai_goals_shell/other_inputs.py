@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import gcd
 from pathlib import Path
 from typing import Literal
@@ -39,6 +40,8 @@ _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 _DIGITS = re.compile(r"(?<=\.)\d(?=f\b)|(?<=\.toFixed\()\d(?=\))")
 """How many decimals a number is printed with: `:.2f`, `%.2f`, `.toFixed(2)`."""
 MORE_DIGITS = 3
+_PRINTED = re.compile(r"\d+\.\d+")
+SIGNIFICANT = 6
 REFUSED = "refused"
 """In place of a digest: the command failed on purpose, as far as that can be told."""
 _LARGE = re.compile(r"(?<![\w.])\d(?:_?\d){2,14}(?![\w.])")
@@ -52,7 +55,7 @@ class OtherInput(BaseModel):
             program prints more of them).
         path: of the file, relative to the folder that the command runs in.
         known: SHA-256 of the data file as it was.
-        old, new: the number in the program.
+        old, new: the number in the program; or how many decimals it prints, as they stand there.
         line: the command to run.
         more: numbers are larger than they were, and not less.
         digest: of what the command printed for it when the run began, or `REFUSED`.
@@ -101,8 +104,9 @@ def candidates(
     around = "\n".join([command, *(_text(folder / name) for name in sources)])
     sources += _modules(folder, set(re.findall(r"\w+", around)), sources)[:MAX_FILES]
     # What is nearly right may be right when it is rounded.
-    for name in [name for name in sources if _DIGITS.search(_text(folder / name))][:1]:
-        yield OtherInput(kind="digits", path=name, line=command)
+    for name in [name for name in sources if _digits_in(_text(folder / name))][:1]:
+        old = _digits_in(_text(folder / name))
+        yield OtherInput(kind="digits", path=name, old=old, line=command)
     data = [name for name in _data_files(folder) if name not in written]
     data.sort(key=lambda name: Path(name).name not in around)
     for name in data[:MAX_FILES]:
@@ -136,7 +140,7 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
         return True
     if other.kind == "digits":
         path.write_text(_with_more_digits(text), "utf-8", "surrogateescape")
-        return _DIGITS.search(text) is not None
+        return _digits_in(text) == other.old
     pattern = re.compile(rf"(?<![\w.]){re.escape(other.old)}(?![\w.])")
     if pattern.search(text):
         path.write_text(pattern.sub(other.new, text), "utf-8", "surrogateescape")
@@ -161,13 +165,35 @@ def _varied(text: str, salt: str, *, more: bool) -> str:
 
 
 def _changed(text: str, salt: str, *, more: bool) -> str:
-    found = [each for each in _NUMBER.finditer(text) if int(each[0]) > 1]
+    is_sorted = _is_sorted(text)
+    found = [
+        each
+        for each in _NUMBER.finditer(text)
+        if int(each[0]) > 1 and not (is_sorted and _is_in_first_field(text, each.start()))
+    ]
     step = max(1, len(found) // NUMBERS_A_FILE)
     # The first one may say how much there is, and the first line may be the only one looked at.
     start = 0 if more else _drawn(salt) % step
     for each in reversed(found[start::step][:NUMBERS_A_FILE]):
         text = text[: each.start()] + _near(each[0], salt, more=more) + text[each.end() :]
     return text
+
+
+def _is_sorted(text: str) -> bool:
+    """Whether the lines stand in the order of their first fields: a program may rely on it."""
+    fields = [
+        line.split(maxsplit=1)[0].partition(",")[0] for line in text.splitlines() if line.strip()
+    ]
+    numbers = [
+        float(each) if re.fullmatch(r"-?\d+(?:\.\d+)?", each) else each for each in fields[1:]
+    ]
+    if len(numbers) < MIN_PIECES or len(set(map(type, numbers))) > 1:
+        return False
+    return all(one <= other for one, other in pairwise(numbers))
+
+
+def _is_in_first_field(text: str, place: int) -> bool:
+    return re.search(r"[\s,]", text[text.rfind("\n", 0, place) + 1 : place]) is None
 
 
 def _near(number: str, salt: str, *, more: bool) -> str:
@@ -179,6 +205,20 @@ def _near(number: str, salt: str, *, more: bool) -> str:
     while near >= _NO_PIECES and gcd(near, 30) > 1:
         near += step
     return str(near)
+
+
+def to_compare(printed: str) -> str:
+    """What was printed with more digits, without those that another order of adding changes.
+
+    Example:
+        >>> to_compare("mean 52.140331 of 9000000.123")
+        'mean 52.1403 of 9e+06'
+    """
+    return _PRINTED.sub(lambda found: f"{float(found[0]):.{SIGNIFICANT}g}", printed)
+
+
+def _digits_in(text: str) -> str:
+    return ",".join(_DIGITS.findall(text))
 
 
 def _with_more_digits(text: str) -> str:

@@ -274,7 +274,11 @@ class Guard:
         paths = frozenset(
             self.context.project / path
             for path in self.baseline.protected
-            if path not in volatile and not self._allowed.match(path) and not self.is_held_out(path)
+            # A program that the agent starts may write data of its cases; it is put back.
+            if self._protected.match(path)
+            and path not in volatile
+            and not self._allowed.match(path)
+            and not self.is_held_out(path)
         )
         self._sandbox.agent_view = View(read_only=paths, shown=self._hidden, scratch="agent")
 
