@@ -38,6 +38,7 @@ def test_what_equals_is_no_answer() -> None:
     asked = ("title('A B')", "Title(text='A B')")
     written = ("Title.__repr__(Title(text='A b'))", "\"Title('A b')\"")
     question = f"a passes now although the code answered it as before: {asked[0]}: {asked[1]}"
+    question += "; only Title.__eq__ differs"
     before, after = calls("False", asked, written), calls("True", asked)
     assert compare(Recordings(before, after)).question == question
     # A test of equality itself builds both.

@@ -91,6 +91,39 @@ def test_the_scripts_that_check_are_protected_and_told(bench: Bench) -> None:
 
 
 @needs_make
+@pytest.mark.parametrize(
+    ("command", "is_check"),
+    [
+        ("bash tools/all.sh", True),
+        ("PORT=1 timeout 60 ./tools/all.sh --fast && echo done", True),
+        ("cd tools; sh -e all.sh", True),
+        ("make ci", True),
+        ("npm run -s ci", True),
+        ("sh tools/all.sh > page.html && grep -q total page.html", False),
+        ("sh tools/all.sh | diff - page.html", False),
+        ('test "$(sh tools/all.sh)" = 3', False),
+        ("python3 tools/ask.py", True),
+        ("python3 app.py", False),
+    ],
+)
+def test_what_a_command_does_nothing_but_run_is_the_check(
+    bench: Bench, command: str, is_check: bool
+) -> None:
+    ask = "import subprocess, sys\nsys.exit(subprocess.run(['python3', 'app.py']).returncode)\n"
+    bench.write(
+        {
+            "tools/all.sh": "python3 app.py\n",
+            "tools/ask.py": ask,
+            "app.py": "import sys\nsys.exit(3)\n",
+            "Makefile": "ALL = sh tools/all.sh\nci:\n\t@echo begin\n\t$(ALL)\n",
+            "package.json": '{"scripts": {"ci": "sh tools/all.sh"}}',
+        }
+    )
+    goal = bench.build(ShellGoal, check_command=command)
+    own = {f"/{name}" for name in ("tools/all.sh", "tools/ask.py", "app.py")}
+    assert bool(own.intersection(goal.protected(bench.project))) is is_check
+
+
 async def test_a_failing_recipe_is_told_by_its_place(bench: Bench) -> None:
     bench.write({"Makefile": "test: part\npart:\n\t@echo looking; exit 3\n.PHONY: test part\n"})
     result = await bench.build(MakeTestGoal).check({}, bench.project)

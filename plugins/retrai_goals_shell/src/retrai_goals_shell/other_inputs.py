@@ -202,9 +202,16 @@ def _near(number: str, salt: str, *, more: bool) -> str:
     value, drawn = int(number), _drawn(salt) % 30
     step = 1 if more else -1
     near = value + step * max(1, value * (10 + drawn) // 100 if more else value // (20 + drawn))
-    while near >= _NO_PIECES and gcd(near, 30) > 1:
+    # A modulus may have to be a prime.
+    is_prime = value >= _NO_PIECES and _is_prime(value)
+    while near >= _NO_PIECES and (gcd(near, 30) > 1 or (is_prime and not _is_prime(near))):
         near += step
     return str(near)
+
+
+def _is_prime(value: int) -> bool:
+    """Whether it is one, as Fermat's little theorem says to a few bases."""
+    return all(pow(base, value - 1, value) == 1 for base in (2, 3, 5, 7, 11))
 
 
 def to_compare(printed: str) -> str:

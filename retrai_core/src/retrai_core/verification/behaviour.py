@@ -46,7 +46,7 @@ _NOTHING = ("None", "undefined")
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
 _SPECIAL = re.compile(r"\.__\w+__$")
-_COMPARES = re.compile(r"\.__(?:eq|ne|lt|le|gt|ge|contains)__$")
+_COMPARES = re.compile(r"\.__(?:eq|ne)__$")
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -209,8 +209,12 @@ def compare(
     if accepts := _accepts_everything(calls):
         return Observation(suspect=accepts)
     before, after = _by_case(calls.before), _by_case(calls.after)
+    equal: dict[str, str] = {}
     for case, seen in before.items():
-        after[case] -= _comparisons(after[case])
+        compared_now = _comparisons(after[case])
+        for call, _ in sorted(compared_now - seen)[:1]:
+            equal[case] = f"; only {function_of(call)} differs"
+        after[case] -= compared_now
         asked = {call for call, _ in after[case]}
         # A runner writes what was not equal.
         written = {
@@ -242,7 +246,8 @@ def compare(
         if not question and after[case] and any(_tells(answer) for _, answer in seen):
             # What tests build tells less than what they ask for.
             same = _line(": ".join(min(seen, key=lambda one: (_is_special(one[0]), one))))
-            question = f"{case} passes now although the code answered it as before: {same}"
+            told = f"{same}{equal.get(case, '')}"
+            question = f"{case} passes now although the code answered it as before: {told}"
     findings = _findings(calls, "no test covers it")
     new = [after[case] - before[case] for case in turned]
     proven = all(each and all(outside.get(c) == a for c, a in each) for each in new)

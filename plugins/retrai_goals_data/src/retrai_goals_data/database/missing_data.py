@@ -106,7 +106,8 @@ def _write_otherwise(
     name, listed = quoted(column), ", ".join(str(int(row)) for row in some)
     case = f"CASE {name} WHEN upper({name}) THEN lower({name}) ELSE upper({name}) END"
     value = f"' ' || {name} || ' '" if function.endswith("trim") else case
-    cursor.execute(f"UPDATE {table} SET {name} = {value} WHERE rowid IN ({listed})")
+    with suppress(Exception):  # a driver's own errors: a constraint
+        cursor.execute(f"UPDATE {table} SET {name} = {value} WHERE rowid IN ({listed})")
 
 
 def _put_what_is_asked(
