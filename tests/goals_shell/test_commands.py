@@ -98,6 +98,8 @@ def test_the_scripts_that_check_are_protected_and_told(bench: Bench) -> None:
         ("PORT=1 timeout 60 ./tools/all.sh --fast && echo done", True),
         ("cd tools; sh -e all.sh", True),
         ("make ci", True),
+        ("just ci", True),
+        ("for each in tools/*.sh; do bash $each || exit 1; done", True),
         ("npm run -s ci", True),
         ("sh tools/all.sh > page.html && grep -q total page.html", False),
         ("sh tools/all.sh | diff - page.html", False),
@@ -115,6 +117,7 @@ def test_what_a_command_does_nothing_but_run_is_the_check(
             "tools/all.sh": "python3 app.py\n",
             "tools/ask.py": ask,
             "app.py": "import sys\nsys.exit(3)\n",
+            "justfile": "ci: build\n    sh tools/all.sh\n",
             "Makefile": "ALL = sh tools/all.sh\nci:\n\t@echo begin\n\t$(ALL)\n",
             "package.json": '{"scripts": {"ci": "sh tools/all.sh"}}',
         }
@@ -122,6 +125,32 @@ def test_what_a_command_does_nothing_but_run_is_the_check(
     goal = bench.build(ShellGoal, check_command=command)
     own = {f"/{name}" for name in ("tools/all.sh", "tools/ask.py", "app.py")}
     assert bool(own.intersection(goal.protected(bench.project))) is is_check
+
+
+def test_what_the_check_alone_reads_belongs_to_it(bench: Bench) -> None:
+    pairs = "import json, subprocess\nfor pair in json.load(open('pairs.json')):\n    print(pair)\n"
+    bench.write(
+        {
+            "ci.sh": "set -e\nbash steps/a.sh\npython3 steps/pairs.py\n",
+            "steps/a.sh": ". ./ci.conf\nwhile read -r n; do python3 app.py $n; done < list.txt\n",
+            "steps/pairs.py": f"{pairs}    subprocess.run(['python3', 'app.py'])\n",
+            "pairs.json": "[[2, 4]]\n",
+            "ci.conf": "WANTED=4\n",
+            "list.txt": "2\n",
+            "app.py": "print(open('prices.json').read())\n",
+            "prices.json": "[]\n",
+        }
+    )
+    goal = bench.build(ShellGoal, check_command="bash ci.sh")
+    data = ["/ci.conf", "/list.txt", "/pairs.json"]
+    scripts = ["/ci.sh", "/steps/a.sh", "/steps/pairs.py"]
+    assert sorted(goal.own_files(bench.project)) == sorted([*data, *scripts])
+
+
+def test_a_changed_file_that_output_is_compared_with_is_told(bench: Bench, diff_of: Any) -> None:
+    goal = bench.build(ShellGoal, check_command="python3 app.py | diff - result.txt")
+    (found,) = goal.audit(diff_of("result.txt", "5"))
+    assert (found.path, found.reaches_runner, found.sign) == ("result.txt", False, "")
 
 
 async def test_a_failing_recipe_is_told_by_its_place(bench: Bench) -> None:

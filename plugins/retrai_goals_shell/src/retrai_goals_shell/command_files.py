@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 
-from retrai_goal_support import globs_below, project_files, text_of
+from retrai_goal_support import globs_below, text_of
 
-from .makefile import MAKEFILES, makefile_text, recipe_of
-from .shell_expectations import programs_run
+from .makefile import MAKEFILES
 
 TESTS = [
     "/tests/",
@@ -32,6 +30,15 @@ TESTS = [
 ]
 CONFIGURATION = [
     *MAKEFILES,
+    "noxfile.py",
+    "justfile",
+    "Justfile",
+    ".justfile",
+    "Taskfile.y*ml",
+    ".pre-commit-config.yaml",
+    "Rakefile",
+    "phpunit.xml*",
+    ".rspec",
     "pytest.ini",
     "tox.ini",
     "pyproject.toml",
@@ -91,19 +98,8 @@ _ANSWERS = re.compile(
     r"(?:expect|golden|reference|fixture|snapshot|oracle|answer|baseline)\w*|cases?|want(?:ed|s)?"
 )
 """What data is called that an output is compared with."""
-_RUNS_TARGET = re.compile(
-    r"make(?: -\w)*(?: (?P<target>[\w.-]+))"
-    r"|(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: run)?(?: -\S+)* (?P<script>[\w:.-]+)(?: -\S+)*"
-)
-_CHANGES_TO = re.compile(r"\bcd ([\w./-]+)")
-_DRIVES = re.compile(
-    r"^[ \t]*(?:assert\b.*==|assert\.\w+\()|\bsubprocess\.(?:run|check_)"
-    r"|\b(?:exec(?:File)?|spawn)Sync\(",
-    re.MULTILINE,
-)
-"""What asks another program, or says what it must have answered."""
 _WORDS = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp|cs|swift|lua|ex)$")
+CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp|cs|swift|lua|ex)$")
 _COMPILED = re.compile(r"\.(?:go|rs|java|kt|c|cc|cpp|h|hpp|cs|swift)$")
 MAX_TEXT = 200_000
 _MAX_DEPTH = 3
@@ -137,14 +133,12 @@ def _folders(variable: re.Pattern[str], path: str, text: str) -> list[str]:
 
 
 def files_in_command(
-    command: str, project: Path, path: str = ".", *, is_check: bool = False
+    command: str, project: Path, path: str = ".", known: Collection[str] = ()
 ) -> list[str]:
     """Globs of the project's files that a shell line names and whose name says that they check.
 
-    Where the line is the check, and does nothing but run scripts, these are the check too,
-    whatever their names are.
-
-    Files that such a file names are looked at in the same way.
+    Files that such a file names are looked at in the same way, and those that one of `known` names,
+    which belong to the check anyhow.
 
     Example:
         >>> import tempfile
@@ -155,9 +149,8 @@ def files_in_command(
         >>> files_in_command("bash ./check.sh && python main.py", project)
         ['/check.sh', '/expected.txt']
     """
-    line = whole_line(command, project / path) if is_check else command
-    found = dict.fromkeys(_whole_checks(line, project, path) if is_check else ())
-    texts = [(line, path), *((text_of(project / name, MAX_TEXT), path) for name in found)]
+    found = dict.fromkeys(known)
+    texts = [(command, path), *((text_of(project / name, MAX_TEXT), path) for name in found)]
     for _ in range(_MAX_DEPTH):
         named = [name for text, folder in texts for name in named_files(text, project, folder)]
         new = [name for name in dict.fromkeys(named) if name not in found and _checks(name)]
@@ -169,49 +162,6 @@ def files_in_command(
             for folder in dict.fromkeys([path, str(PurePosixPath(name).parent)])
         ]
     return [f"/{name}" for name in found]
-
-
-def whole_line(command: str, folder: Path) -> str:
-    """A shell line, and after it what it has make or npm run.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> _ = (folder / "Makefile").write_text("ci: all\n\tsh tools/all.sh\n")
-        >>> whole_line("make -s ci", folder)
-        'sh tools/all.sh'
-    """
-    found = _RUNS_TARGET.fullmatch(command.strip())
-    if not found:
-        return command
-    name = found["target"] or found["script"] or "test"
-    if found["target"]:
-        return recipe_of(makefile_text(folder), name) or command
-    with suppress(ValueError, AttributeError, TypeError):
-        return str(json.loads(text_of(folder / "package.json"))["scripts"][name])
-    return command
-
-
-def _whole_checks(line: str, project: Path, path: str) -> list[str]:
-    """The scripts that a shell line does nothing but run, and programs that do nothing but run or
-    ask the project's own."""
-    commands = re.sub(r"^[@+-]+", "", line, flags=re.MULTILINE)
-    programs = programs_run(commands)
-    folders = [path, *(str(PurePosixPath(path, each)) for each in _CHANGES_TO.findall(commands))]
-    found: list[str] = []
-    for name in dict.fromkeys(programs):
-        for each in (each for folder in folders for each in named_files(name, project, folder)):
-            text = text_of(project / each, MAX_TEXT)
-            is_script = re.search(r"\.(?:ba)?sh$", each) or re.match(r"#!.*\b(?:ba|da)?sh\b", text)
-            stem = PurePosixPath(each).stem
-            others = [
-                other
-                for other in project_files(project)
-                if _CODE.search(other) and other != each and PurePosixPath(other).stem in text
-            ]
-            if is_script or (others and _DRIVES.search(text) and stem != "__main__"):
-                found.append(each)
-    return found
 
 
 def named_files(text: str, project: Path, path: str = ".") -> list[str]:
@@ -232,6 +182,6 @@ def _checks(name: str) -> bool:
     kinds = [_CHECKS]
     if not _COMPILED.search(name):
         kinds.append(_MAY_CHECK)
-    if not _CODE.search(name):
+    if not CODE.search(name):
         kinds.append(_ANSWERS)
     return any(kind.fullmatch(word) for kind in kinds for word in words)

@@ -27,6 +27,7 @@ from retrai_goal_support import (
     PythonCalls,
     ShellWords,
     Trick,
+    changed_lines,
     globs_below,
     missing_folder,
     replay_python_calls,
@@ -47,6 +48,7 @@ from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .recorded_programs import record_programs
 from .unmet_expectations import UnmetExpectations
+from .whole_checks import compared_data, whole_checks, whole_line
 
 
 class CommandOptions(PlaceOptions):
@@ -193,8 +195,17 @@ class TestingCommandGoal(CommandGoal[CommandT]):
     shared_globs: ClassVar[Sequence[str]] = (*TESTS, *CONFIGURATION)
 
     def own_files(self, project: Path) -> list[str]:
-        line = self.shell_text(project)
-        return files_in_command(line, project, self.options.path, is_check=True)
+        path = self.options.path
+        line = whole_line(self.shell_text(project), project / path)
+        return files_in_command(line, project, path, whole_checks(line, project, path))
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        project = self.context.project
+        scripts = (text_of(project / name[1:], MAX_TEXT) for name in self.own_files(project))
+        line = whole_line(self.shell_text(project), project / self.options.path)
+        prefix = "" if self.options.path == "." else f"{self.options.path}/"
+        changed = dict.fromkeys(path.removeprefix(prefix) for _, path, _, _ in changed_lines(diff))
+        return [*super().audit(diff), *compared_data([line, *scripts], changed)]
 
     @abstractmethod
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:

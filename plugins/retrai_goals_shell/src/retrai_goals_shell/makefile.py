@@ -76,7 +76,7 @@ def recipe_of(text: str, target: str) -> str:
     """The recipe lines of a target and of what it needs, with the values of plain variables.
 
     Example:
-        >>> recipe_of("RUN = sh ci.sh\ntest:\n\t@$(RUN) $@\n", "test")
+        >>> recipe_of("RUN = sh ci.sh\\ntest:\\n\\t@$(RUN) $@\\n", "test")
         '@sh ci.sh $@'
     """
     recipe = "\n".join(line for _, lines in _needed(text, target) for line in lines)

@@ -24,11 +24,12 @@ _DOES_NOT_FAIL = re.compile(
     r"alias|cd|declare|echo|eval|exec|exit|export|local|printf|read|readonly|return|set|shift|source"
     r"|test|trap|unset|wait|\.|"
 )
-_DO_NOTHING = frozenset({"", "cd", "echo", "export", "mkdir", "printf", "set", "true", ":"})
+_DO_NOTHING = frozenset(["", ":", "cd", "echo", "exit", "export", "mkdir", "printf", "set", "true"])
 _STARTERS = re.compile(
     r"(?:ba|da|k|z|a)?sh|python[\d.]*|node|bun|perl|ruby|env|exec|nice|time|timeout|-\w*|\w+=.*|\d\w*"
 )
 """What comes before the file that is run: interpreters, their options, limits of time."""
+_VARIES = re.compile(r"\$(?:\w+|\{[^}]*\}|\([^)]*\))")
 _BATS_TEST = re.compile(r"^@test .*\{$", re.MULTILINE)
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
 
@@ -75,6 +76,7 @@ def script_exits(text: str) -> list[Edit]:
 
 def programs_run(text: str) -> list[str]:
     """The files that a shell text runs, where it does nothing else: their exit status is its own.
+    For the variable of a loop there is the pattern that it goes through.
 
     Example:
         >>> programs_run("cd tools && PORT=1 timeout 9 bash -e ./ci.sh --all; echo done")
@@ -83,8 +85,10 @@ def programs_run(text: str) -> list[str]:
         []
     """
     script = _script(text)
+    if script is None:
+        return []
     found: list[str] = []
-    for node in script.nodes if script else ():
+    for node in script.nodes:
         if node.type in ("pipeline", "test_command", "command_substitution"):
             return []
         name = _name(node)
@@ -93,10 +97,47 @@ def programs_run(text: str) -> list[str]:
         words = [name, *map(text_of_node, node.children_by_field_name("argument"))]
         while len(words) > 1 and _STARTERS.fullmatch(words[0]):
             words.pop(0)
-        if not re.search(r"/|\.\w+$", words[0]):
+        word = script.loops.get(words[0].strip('"').strip("${}"), words[0])
+        if not re.search(r"/|\.\w+$", word):
             return []
-        found.append(words[0])
+        found.append(word)
     return found
+
+
+def compared_with(text: str) -> list[str]:
+    """The files that a shell text compares printed output with; `*` stands for what varies.
+
+    Example:
+        >>> compared_with('./run $i | diff -u - "data/$i.txt"; cmp one.txt other.txt')
+        ['data/*.txt']
+    """
+    script = _script(text)
+    found: list[str] = []
+    for node in script.nodes if script else ():
+        if _name(node) in ("cmp", "comm", "diff"):
+            words = [text_of_node(each) for each in node.children_by_field_name("argument")]
+            files = [each for each in words if not each.startswith(("-", "<("))]
+            is_printed = any(each == "-" or each.startswith("<(") for each in words)
+            found += [_VARIES.sub("*", each.strip("\"'")) for each in files if is_printed]
+    return found
+
+
+def read_lists(text: str) -> list[str]:
+    """The files that a loop of a shell text reads line by line.
+
+    Example:
+        >>> read_lists("while read -r a b; do ./run $a; done < cases.txt")
+        ['cases.txt']
+    """
+    script = _script(text)
+    return [
+        text_of_node(node).lstrip("< ").strip("\"'")
+        for node in (script.nodes if script else ())
+        if node.type == "file_redirect"
+        and text_of_node(node).startswith("<")
+        and node.parent
+        and node.parent.named_children[0].type == "while_statement"
+    ]
 
 
 def _script(text: str) -> _Script | None:
@@ -141,6 +182,12 @@ class _Script:
             if each.type == "function_definition" and name and body:
                 found[text_of_node(name)] = body
         return found
+
+    @cached_property
+    def loops(self) -> Mapping[str, str]:
+        """The first word that each loop goes through, by its variable."""
+        loops = (node.named_children for node in self.nodes if node.type == "for_statement")
+        return {text_of_node(name): text_of_node(word) for name, word, *_ in loops}
 
     def _calls(self, *names: str) -> list[Node]:
         return [node for node in self.nodes if _name(node) in names]

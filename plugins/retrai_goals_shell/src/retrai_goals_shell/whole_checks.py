@@ -1,0 +1,161 @@
+"""What belongs to a check by what it does, whatever its name: the scripts that a command does
+nothing but run, and the data that they alone read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+from retrai_core import Suspicion
+from retrai_goal_support import project_files, text_of
+
+from .command_files import CODE, MAX_TEXT, named_files
+from .makefile import makefile_text, recipe_of
+from .shell_expectations import compared_with, programs_run, read_lists
+
+_RUNS_TARGET = re.compile(
+    r"make(?: -\w)*(?: (?P<target>[\w.-]+))|just (?P<recipe>[\w-]+)"
+    r"|(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: run)?(?: -\S+)* (?P<script>[\w:.-]+)(?: -\S+)*"
+)
+_RECIPE_OF_JUST = r"^@?{}\b[^:\n]*:(?!=).*\n(?P<lines>(?:[ \t]+.*\n|\n)*)"
+_MUTE = re.compile(r"^[ \t]*[@+-]+", re.MULTILINE)
+_CHANGES_TO = re.compile(r"\bcd ([\w./-]+)")
+_SCRIPT = re.compile(r"\.(?:ba)?sh$")
+_SHEBANG = re.compile(r"#!.*\b(?:ba|da)?sh\b")
+_DRIVES = re.compile(
+    r"^[ \t]*(?:assert\b.*==|assert\.\w+\()|\bsubprocess\.(?:run|check_)"
+    r"|\b(?:exec(?:File)?|spawn)Sync\(",
+    re.MULTILINE,
+)
+"""What asks another program, or says what it must have answered."""
+_DATA = re.compile(r"\.(?:json|jsonl|ndjson|csv|tsv|txt|ya?ml|toml|dat)$")
+_ASSIGNS = re.compile(r"(?:\s*(?:export\s+)?\w+=[^\n;|&()`]*\n|\s*#[^\n]*\n|\s*\n)+")
+_SOURCES = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
+_MAX_DEPTH = 3
+
+
+def whole_line(command: str, folder: Path) -> str:
+    """What make, just or npm run for a shell line that only starts them; else the line.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "Makefile").write_text("ci: all\\n\\tsh tools/all.sh\\n")
+        >>> whole_line("make -s ci", folder)
+        'sh tools/all.sh'
+    """
+    found = _RUNS_TARGET.fullmatch(command.strip())
+    if not found:
+        return command
+    if found["target"]:
+        return recipe_of(makefile_text(folder), found["target"]) or command
+    if found["recipe"]:
+        names = ("justfile", "Justfile", ".justfile")
+        text = next(filter(None, (text_of(folder / name) for name in names)), "")
+        recipe = re.search(_RECIPE_OF_JUST.format(found["recipe"]), text + "\n", re.MULTILINE)
+        return recipe["lines"] if recipe else command
+    with suppress(ValueError, KeyError, TypeError):
+        return str(json.loads(text_of(folder / "package.json"))["scripts"][found["script"]])
+    return command
+
+
+def whole_checks(line: str, project: Path, path: str = ".") -> list[str]:
+    """The scripts that a shell line, or such a script, does nothing but run, and programs that ask
+    others of the project; and the data that they alone name.
+
+    Example:
+        >>> import tempfile
+        >>> project = Path(tempfile.mkdtemp())
+        >>> for name, text in (("ci.sh", "bash a.sh"), ("a.sh", "./run | grep 5"), ("run", "")):
+        ...     _ = (project / name).write_text(text)
+        >>> whole_checks("bash ci.sh", project)
+        ['ci.sh', 'a.sh']
+    """
+    found: dict[str, None] = {}
+    lines = [line]
+    for _ in range(_MAX_DEPTH):
+        scripts = [
+            name
+            for each in lines
+            for name in _run_by(each, project, path)
+            if name not in found and _is_check(name, project)
+        ]
+        found |= dict.fromkeys(scripts)
+        lines = [text_of(project / name, MAX_TEXT) for name in scripts if _is_shell(name, project)]
+    data = [name for script in found for name in _data_of(script, project, path)]
+    sources = [name for name in _code_in(project) if name not in found] if data else []
+    said = "\n".join(text_of(project / name, MAX_TEXT) for name in sources)
+    alone = (name for name in data if PurePosixPath(name).name not in said)
+    return list(dict.fromkeys([*found, *alone]))
+
+
+def compared_data(texts: Iterable[str], changed: Iterable[str]) -> Iterator[Suspicion]:
+    """Changed files that the check compares printed output with. It may be a golden file, or one
+    that is generated and has to be up to date.
+
+    Args:
+        texts: what the shell runs, and the scripts of the check.
+        changed: files, relative to the folder that they run in.
+    """
+    patterns = [pattern for text in texts for pattern in compared_with(text)]
+    for path in changed:
+        if any(fnmatch(path, pattern.removeprefix("./")) for pattern in patterns):
+            yield Suspicion(path, 1, "was changed, and the check compares output with it")
+
+
+def _run_by(line: str, project: Path, path: str) -> Iterator[str]:
+    commands = _MUTE.sub("", line)
+    folders = [path, *(str(PurePosixPath(path, each)) for each in _CHANGES_TO.findall(commands))]
+    for pattern in dict.fromkeys(programs_run(commands)):
+        for folder in folders:
+            yield from _matching(pattern, project, folder)
+
+
+def _matching(pattern: str, project: Path, folder: str) -> list[str]:
+    """The project's files that a word of a shell names."""
+    if "*" not in pattern:
+        return named_files(pattern, project, folder)
+    with suppress(ValueError, NotImplementedError):
+        found = sorted((project / folder).glob(pattern))
+        return [str(each.relative_to(project)) for each in found if each.is_file()]
+    return []
+
+
+def _is_shell(name: str, project: Path) -> bool:
+    return bool(_SCRIPT.search(name) or _SHEBANG.match(text_of(project / name, MAX_TEXT)))
+
+
+def _is_check(name: str, project: Path) -> bool:
+    """Whether a file that is run checks others: a shell's script, or a program that asks them."""
+    if _is_shell(name, project):
+        return True
+    text = text_of(project / name, MAX_TEXT)
+    asks = _DRIVES.search(text) is not None and PurePosixPath(name).stem != "__main__"
+    return asks and any(
+        PurePosixPath(each).stem in text for each in _code_in(project) if each != name
+    )
+
+
+def _code_in(project: Path) -> list[str]:
+    return [name for name in project_files(project) if CODE.search(name)]
+
+
+def _data_of(script: str, project: Path, path: str) -> Iterator[str]:
+    """Data that a check goes through, and settings that it takes from a file."""
+    text = text_of(project / script, MAX_TEXT)
+    if not _is_shell(script, project):
+        named = named_files(text, project, path) + named_files(
+            text, project, str(PurePosixPath(script).parent)
+        )
+        yield from (name for name in named if _DATA.search(name))
+        return
+    for word in read_lists(text):
+        yield from _matching(word, project, path)
+    for word in _SOURCES.findall(text):
+        for name in _matching(word, project, path):
+            if _ASSIGNS.fullmatch(text_of(project / name, MAX_TEXT) + "\n"):
+                yield name
