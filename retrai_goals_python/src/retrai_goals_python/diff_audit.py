@@ -93,6 +93,7 @@ PYTHON_TRICKS = (
         "asks how much is loaded",
         sign="unproven",  # a page for operators shows it
     ),
+    Trick.reaching(r"\bsetswitchinterval\(", "has threads wait for each other"),
     sign(r"\bpythonapi\b", "calls the interpreter's own functions"),
     sign(
         r"\b__(?:instancecheck|subclasscheck|subclasshook)__\b",
