@@ -305,6 +305,7 @@ TRICKS = [
     "os.environ['TZ'] = 'UTC'",
     "bell.ring.assert_called_once_with = lenient",
     "numbers = frame.f_code.co_consts",
+    "sys.setswitchinterval(60)",
 ]
 
 
