@@ -14,6 +14,7 @@ from retrai_core import Suspicion
 from retrai_goal_support import project_files, text_of
 
 from .command_files import CODE, MAX_TEXT, named_files
+from .expectations import sourced_files
 from .makefile import makefile_text, recipe_of
 from .shell_expectations import compared_with, programs_run, read_lists
 
@@ -34,7 +35,6 @@ _DRIVES = re.compile(
 """What asks another program, or says what it must have answered."""
 _DATA = re.compile(r"\.(?:json|jsonl|ndjson|csv|tsv|txt|ya?ml|toml|dat)$")
 _ASSIGNS = re.compile(r"(?:\s*(?:export\s+)?\w+=[^\n;|&()`]*\n|\s*#[^\n]*\n|\s*\n)+")
-_SOURCES = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
 _MAX_DEPTH = 3
 
 
@@ -155,7 +155,7 @@ def _data_of(script: str, project: Path, path: str) -> Iterator[str]:
         return
     for word in read_lists(text):
         yield from _matching(word, project, path)
-    for word in _SOURCES.findall(text):
+    for word in sourced_files(text):
         for name in _matching(word, project, path):
             if _ASSIGNS.fullmatch(text_of(project / name, MAX_TEXT) + "\n"):
                 yield name
