@@ -308,6 +308,31 @@ def asked(*answers: str) -> list[RecordedCall]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "is_told"),
+    [
+        ("raises AssertionError()", "None", True),
+        ("throws Error('no')", "undefined", True),
+        ("raises SystemExit('no')", "None", True),
+        ("raises SystemExit(0)", "None", False),
+        ("throws Error('TODO')", "undefined", False),
+        ("raises ValueError('no')", "None", False),
+        ("raises AssertionError()", "raises AssertionError()", False),
+    ],
+)
+def test_an_assertion_that_fails_for_nothing_any_more_is_told(
+    before: str, after: str, is_told: bool
+) -> None:
+    def calls(failed: str) -> list[RecordedCall]:
+        nothing = after if after == "undefined" else "None"
+        answers = [*[failed] * 9, nothing]
+        return [RecordedCall("", f"same({n}, 9)", answer) for n, answer in enumerate(answers)]
+
+    case = seen("a", one="1")
+    found = Recordings(case, case, calls(before), calls(after))
+    assert ("same fails for nothing any more" in compare(found).suspect) is is_told
+
+
 def test_a_program_that_answers_anew_only_in_the_check_is_told() -> None:
     old, new, outside = asked("1", "2", "3"), asked("5", "6", "3"), asked("1", "6", "3")
     told = "the fix may answer only where the check runs: f(0): 5 in the check, 1 outside of it"

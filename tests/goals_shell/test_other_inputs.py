@@ -152,6 +152,16 @@ async def test_a_better_way_passes(
     assert found.achieved, found.reason
 
 
+async def test_what_a_link_leads_to_is_not_changed(bench: Bench, tmp_path: Path) -> None:
+    real = tmp_path / "numbers.txt"
+    real.write_text("11\n20\n300\n")
+    bench.write({"job.sh": SUM})
+    (bench.project / "numbers.txt").symlink_to(real)
+    found = await _on_a_copy(bench, tmp_path, {}, "bash job.sh numbers.txt")
+    assert found.achieved, found.reason
+    assert real.read_text() == "11\n20\n300\n"
+
+
 def test_what_is_no_input_is_not_changed(bench: Bench) -> None:
     bench.write(
         {

@@ -227,7 +227,7 @@ WHERE {reason} = 'late'
 GROUP BY m.name
 ORDER BY m.name
 """
-_ANY_CASE = _LATE.format(join="m.id + 0", reason="lower(f.reason)")
+_ANY_CASE = _LATE.format(join="m.id + length(upper(m.name)) - 5", reason="lower(f.reason)")
 
 _TRIPLE = {
     "triple.py": "def triple(number):\n    return number * 2\n",

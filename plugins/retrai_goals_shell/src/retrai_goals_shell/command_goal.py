@@ -7,6 +7,7 @@ import os
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -82,12 +83,22 @@ class CommandGoal(GoalBase[CommandT]):
     def shell_text(self, project: Path) -> str:
         """What the shell runs; the files that it names and that check something belong to it."""
 
+    def line(self, project: Path) -> str:
+        """The same with what make or npm run for it, where that decides."""
+        return self.shell_text(project)
+
+    @cached_property
+    def _own(self) -> list[str]:
+        """The files of the check, as they were when the run began or went on."""
+        return self.own_files(self.context.project)
+
     async def ready(self) -> str | None:
         return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
 
     def protected(self, project: Path) -> Sequence[str]:
         shared = globs_below(self.options.path, self.shared_globs)
-        return [*shared, *self.own_files(project), *self.options.protect]
+        own = self._own if project == self.context.project else self.own_files(project)
+        return [*shared, *own, *self.options.protect]
 
     def own_files(self, project: Path) -> list[str]:
         """Globs of the project's files that the shell line names and that check something."""
@@ -95,13 +106,13 @@ class CommandGoal(GoalBase[CommandT]):
 
     def steering(self, project: Path) -> Sequence[str]:
         scripts = (text_of(project / name[1:], MAX_TEXT) for name in self.own_files(project))
-        text = "\n".join([self.shell_text(project), *scripts])
+        text = "\n".join([self.line(project), *scripts])
         return steering_globs(self.options.path, text)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
-        programs = named_files(self.shell_text(project), project, self.options.path)
-        tricks = [*self.tricks, *naming(map(Path, self.own_files(project)))]
+        programs = named_files(self.line(project), project, self.options.path)
+        tricks = [*self.tricks, *naming(map(Path, self._own))]
         return audit_commands(diff, project, programs, tricks)
 
     def command(self) -> list[str]:
@@ -194,18 +205,19 @@ class TestingCommandGoal(CommandGoal[CommandT]):
     __test__: ClassVar[bool] = False
     shared_globs: ClassVar[Sequence[str]] = (*TESTS, *CONFIGURATION)
 
+    def line(self, project: Path) -> str:
+        return whole_line(self.shell_text(project), project / self.options.path)
+
     def own_files(self, project: Path) -> list[str]:
-        path = self.options.path
-        line = whole_line(self.shell_text(project), project / path)
+        path, line = self.options.path, self.line(project)
         return files_in_command(line, project, path, whole_checks(line, project, path))
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
-        scripts = (text_of(project / name[1:], MAX_TEXT) for name in self.own_files(project))
-        line = whole_line(self.shell_text(project), project / self.options.path)
+        scripts = (text_of(project / name[1:], MAX_TEXT) for name in self._own)
         prefix = "" if self.options.path == "." else f"{self.options.path}/"
         changed = dict.fromkeys(path.removeprefix(prefix) for _, path, _, _ in changed_lines(diff))
-        return [*super().audit(diff), *compared_data([line, *scripts], changed)]
+        return [*super().audit(diff), *compared_data([self.line(project), *scripts], changed)]
 
     @abstractmethod
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
@@ -220,13 +232,14 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         begun = time.monotonic()
         result = await self.verdict(cwd)
         if not state and cwd == self.context.project and not result.achieved:
-            await self._unmet.keep(cwd, time.monotonic() - begun)
+            seconds = time.monotonic() - begun
+            await (await asyncio.to_thread(self._unmet)).keep(cwd, seconds)
         return result
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        return await self._unmet.contradict(copy, ", ".join(cases))
+        unmet = await asyncio.to_thread(self._unmet)
+        return await unmet.contradict(copy, ", ".join(cases))
 
-    @property
     def _unmet(self) -> UnmetExpectations:
         place = self.context.run_dir / self.name / "unmet.json"
         return UnmetExpectations(place, self.protected(self.context.project), self.verdict)

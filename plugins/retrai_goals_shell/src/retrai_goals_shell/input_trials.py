@@ -133,9 +133,9 @@ class InputTrials:
             files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
         if done.timed_out or done.exit_code:
             # What is too much for the slow program may be no more than a limit.
-            is_refusal = 0 < done.exit_code < 128 and not other.more
-            is_refusal = is_refusal and not _CRASH.search(done.stderr)
-            return REFUSED if is_refusal and not done.timed_out else "", done.duration_s
+            ends = not done.timed_out and 0 < done.exit_code < 128
+            is_refusal = ends and not other.more and not _CRASH.search(done.stderr)
+            return REFUSED if is_refusal else "", done.duration_s
         printed = comparable(done.stdout, self.options.ignore_output)
         printed = digest_of(to_compare(printed) if other.kind == "digits" else printed)
         return digest_of_all(printed, files), done.duration_s

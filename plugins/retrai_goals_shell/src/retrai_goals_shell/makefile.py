@@ -13,7 +13,7 @@ MAKEFILES = [*NAMES, "*.mk"]
 
 _RULE = re.compile(
     r"^ *(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*"
-    r"(?P<needs>(?:[^=#;($]|\$\([^()]*\)|\$\{[^{}]*\}|\$.)*)(?:;(?P<recipe>.*)|#.*)?$"
+    r"(?P<needs>(?:[^=#;($]|\$\([^()]*\)|\$\{[^{}]*\}|\$(?!\([^()]*\)|\{[^{}]*\}).)*)(?:;(?P<recipe>.*)|#.*)?$"
 )
 _ADDS_RULES = re.compile(
     r"^\s*[-s]?include\b|\$[({](?:eval|call|foreach)\b|^[^#\t\n]*[$%][^\t\n]*:(?!=)"
@@ -24,6 +24,7 @@ _ADDS_RULES = re.compile(
 _VARIABLE = re.compile(r"^(?P<name>\w+)\s*[:?]?:?=[ \t]*(?P<value>[^\n#]*)", re.MULTILINE)
 _VALUE = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\})")
 _MAX_DEPTH = 3
+_MAX_CHARS = 200_000
 _INCLUDE = re.compile(r"^[ ]*[-s]?include\s+(.+)$", re.MULTILINE)
 
 
@@ -83,6 +84,7 @@ def recipe_of(text: str, target: str) -> str:
     values = {found["name"]: found["value"] for found in _VARIABLE.finditer(text)}
     for _ in range(_MAX_DEPTH):
         recipe = _VALUE.sub(lambda found: values.get(found[1] or found[2], found[0]), recipe)
+        recipe = recipe[:_MAX_CHARS]
     return recipe
 
 

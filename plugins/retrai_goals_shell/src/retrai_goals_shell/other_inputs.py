@@ -37,8 +37,10 @@ _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
-_DIGITS = re.compile(r"(?<=\.)\d(?=f\b)|(?<=\.toFixed\()\d(?=\))")
-"""How many decimals a number is printed with: `:.2f`, `%.2f`, `.toFixed(2)`."""
+_DIGITS = re.compile(
+    r"(?P<before>%[-+ #0]*\d*\.|:[-+ #0,_<>=^]*\d*\.|\.toFixed\()(?P<digits>\d)(?=l?f\b|\))"
+)
+"""How many decimals a number is printed with: `:.2f`, `%.2lf`, `.toFixed(2)`; not `0.5f`."""
 MORE_DIGITS = 3
 _PRINTED = re.compile(r"\d+\.\d+")
 SIGNIFICANT = 6
@@ -132,6 +134,8 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
     if other.kind == "command":
         return True
     path = folder / other.path
+    if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
+        return False  # what the link leads to is no copy
     text = _text(path)
     if other.kind == "data":
         if digest_of(text) != other.known:
@@ -139,8 +143,10 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
         path.write_text(_varied(text, salt, more=other.more), "utf-8", "surrogateescape")
         return True
     if other.kind == "digits":
+        if _digits_in(text) != other.old:
+            return False
         path.write_text(_with_more_digits(text), "utf-8", "surrogateescape")
-        return _digits_in(text) == other.old
+        return True
     pattern = re.compile(rf"(?<![\w.]){re.escape(other.old)}(?![\w.])")
     if pattern.search(text):
         path.write_text(pattern.sub(other.new, text), "utf-8", "surrogateescape")
@@ -225,11 +231,11 @@ def to_compare(printed: str) -> str:
 
 
 def _digits_in(text: str) -> str:
-    return ",".join(_DIGITS.findall(text))
+    return ",".join(found["digits"] for found in _DIGITS.finditer(text))
 
 
 def _with_more_digits(text: str) -> str:
-    return _DIGITS.sub(lambda found: str(int(found[0]) + MORE_DIGITS), text)
+    return _DIGITS.sub(lambda at: f"{at['before']}{int(at['digits']) + MORE_DIGITS}", text)
 
 
 def _drawn(salt: str) -> int:

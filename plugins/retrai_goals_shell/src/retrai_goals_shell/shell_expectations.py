@@ -76,7 +76,7 @@ def script_exits(text: str) -> list[Edit]:
 
 def programs_run(text: str) -> list[str]:
     """The files that a shell text runs, where it does nothing else: their exit status is its own.
-    For the variable of a loop there is the pattern that it goes through.
+    For the variable of a loop there are the words that it goes through.
 
     Example:
         >>> programs_run("cd tools && PORT=1 timeout 9 bash -e ./ci.sh --all; echo done")
@@ -97,10 +97,10 @@ def programs_run(text: str) -> list[str]:
         words = [name, *map(text_of_node, node.children_by_field_name("argument"))]
         while len(words) > 1 and _STARTERS.fullmatch(words[0]):
             words.pop(0)
-        word = script.loops.get(words[0].strip('"').strip("${}"), words[0])
-        if not re.search(r"/|\.\w+$", word):
+        every = script.loops.get(words[0].strip('"').strip("${}"), words[:1])
+        if not all(re.search(r"/|\.\w+$", word) for word in every):
             return []
-        found.append(word)
+        found += every
     return found
 
 
@@ -184,10 +184,14 @@ class _Script:
         return found
 
     @cached_property
-    def loops(self) -> Mapping[str, str]:
-        """The first word that each loop goes through, by its variable."""
-        loops = (node.named_children for node in self.nodes if node.type == "for_statement")
-        return {text_of_node(name): text_of_node(word) for name, word, *_ in loops}
+    def loops(self) -> Mapping[str, list[str]]:
+        """The words that each loop goes through, by its variable."""
+        found: dict[str, list[str]] = {}
+        for node in self.nodes:
+            if node.type == "for_statement":
+                name, *words = (text_of_node(each) for each in node.named_children[:-1])
+                found[name] = words
+        return found
 
     def _calls(self, *names: str) -> list[Node]:
         return [node for node in self.nodes if _name(node) in names]

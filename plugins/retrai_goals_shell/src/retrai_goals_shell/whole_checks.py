@@ -1,5 +1,5 @@
-"""What belongs to a check by what it does, whatever its name: the scripts that a command does
-nothing but run, and the data that they alone read."""
+"""Finds files that belong to a check because of how it uses them: scripts that a command only runs,
+and data that only these scripts read."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .makefile import makefile_text, recipe_of
 from .shell_expectations import compared_with, programs_run, read_lists
 
 _RUNS_TARGET = re.compile(
-    r"make(?: -\w)*(?: (?P<target>[\w.-]+))|just (?P<recipe>[\w-]+)"
+    r"make(?: -\w)* (?P<target>[\w.-]+)|just (?P<recipe>[\w-]+)"
     r"|(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: run)?(?: -\S+)* (?P<script>[\w:.-]+)(?: -\S+)*"
 )
-_RECIPE_OF_JUST = r"^@?{}\b[^:\n]*:(?!=).*\n(?P<lines>(?:[ \t]+.*\n|\n)*)"
+_RECIPE_OF_JUST = r"^@?{}(?![\w-])[^:\n]*:(?!=).*\n(?P<lines>(?:[ \t]+.*\n|\n)*)"
 _MUTE = re.compile(r"^[ \t]*[@+-]+", re.MULTILINE)
 _CHANGES_TO = re.compile(r"\bcd ([\w./-]+)")
 _SCRIPT = re.compile(r"\.(?:ba)?sh$")
@@ -32,9 +32,9 @@ _DRIVES = re.compile(
     r"|\b(?:exec(?:File)?|spawn)Sync\(",
     re.MULTILINE,
 )
-"""What asks another program, or says what it must have answered."""
+"""Starts another program, or asserts what one answered."""
 _DATA = re.compile(r"\.(?:json|jsonl|ndjson|csv|tsv|txt|ya?ml|toml|dat)$")
-_ASSIGNS = re.compile(r"(?:\s*(?:export\s+)?\w+=[^\n;|&()`]*\n|\s*#[^\n]*\n|\s*\n)+")
+_ASSIGNS = re.compile(r"(?:[ \t]*(?:(?:export[ \t]+)?\w+=[^\n;|&()`]*|#[^\n]*)?\n)+")
 _MAX_DEPTH = 3
 
 
@@ -58,14 +58,14 @@ def whole_line(command: str, folder: Path) -> str:
         text = next(filter(None, (text_of(folder / name) for name in names)), "")
         recipe = re.search(_RECIPE_OF_JUST.format(found["recipe"]), text + "\n", re.MULTILINE)
         return recipe["lines"] if recipe else command
-    with suppress(ValueError, KeyError, TypeError):
+    with suppress(ValueError, KeyError, TypeError, RecursionError):
         return str(json.loads(text_of(folder / "package.json"))["scripts"][found["script"]])
     return command
 
 
 def whole_checks(line: str, project: Path, path: str = ".") -> list[str]:
-    """The scripts that a shell line, or such a script, does nothing but run, and programs that ask
-    others of the project; and the data that they alone name.
+    """The scripts that a shell line only runs, those that these run, programs that test the
+    project, and the data that only these name.
 
     Example:
         >>> import tempfile
@@ -101,9 +101,13 @@ def compared_data(texts: Iterable[str], changed: Iterable[str]) -> Iterator[Susp
         texts: what the shell runs, and the scripts of the check.
         changed: files, relative to the folder that they run in.
     """
-    patterns = [pattern for text in texts for pattern in compared_with(text)]
+    found = [pattern for text in texts for pattern in compared_with(text)]
+    # A mere variable means any file.
+    patterns = [
+        each.removeprefix("./") for each in found if re.search(r"\w", each[each.rfind("/") :])
+    ]
     for path in changed:
-        if any(fnmatch(path, pattern.removeprefix("./")) for pattern in patterns):
+        if any(fnmatch(path, each) and each.count("/") == path.count("/") for each in patterns):
             yield Suspicion(path, 1, "was changed, and the check compares output with it")
 
 
@@ -119,7 +123,10 @@ def _matching(pattern: str, project: Path, folder: str) -> list[str]:
     """The project's files that a word of a shell names."""
     if "*" not in pattern:
         return named_files(pattern, project, folder)
-    with suppress(ValueError, NotImplementedError):
+    place = PurePosixPath(folder, pattern)
+    if place.is_absolute() or ".." in place.parts:
+        return []
+    with suppress(ValueError, NotImplementedError, OSError):
         found = sorted((project / folder).glob(pattern))
         return [str(each.relative_to(project)) for each in found if each.is_file()]
     return []
@@ -134,10 +141,10 @@ def _is_check(name: str, project: Path) -> bool:
     if _is_shell(name, project):
         return True
     text = text_of(project / name, MAX_TEXT)
-    asks = _DRIVES.search(text) is not None and PurePosixPath(name).stem != "__main__"
-    return asks and any(
-        PurePosixPath(each).stem in text for each in _code_in(project) if each != name
-    )
+    if not _DRIVES.search(text) or PurePosixPath(name).stem == "__main__":
+        return False
+    stems = {PurePosixPath(each).stem for each in _code_in(project) if each != name}
+    return not stems.isdisjoint(set(re.findall(r"\w+", text)) - {"__init__", "__main__", "index"})
 
 
 def _code_in(project: Path) -> list[str]:

@@ -40,8 +40,10 @@ _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
 _FAILS = re.compile(
-    r"raises (?:AssertionError|SystemExit)\b|throws (?:Assertion)?Error\b(?!.*implement)"
+    r"raises (?:AssertionError\b|SystemExit\((?!0\b|None|\)))"
+    r"|throws (?:Assertion)?Error\b(?!.*(?:[iI]mplement|TODO))"
 )
+"""As an assertion does, and neither a good end nor code that is still to be written."""
 _NOTHING = ("None", "undefined")
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
@@ -212,8 +214,8 @@ def compare(
     equal: dict[str, str] = {}
     for case, seen in before.items():
         compared_now = _comparisons(after[case])
-        for call, _ in sorted(compared_now - seen)[:1]:
-            equal[case] = f"; only {function_of(call)} differs"
+        if new := sorted(compared_now - seen):
+            equal[case] = f"; only {function_of(new[0][0])} differs"
         after[case] -= compared_now
         asked = {call for call, _ in after[case]}
         # A runner writes what was not equal.
@@ -457,7 +459,7 @@ def _is_hard_coded(found: Recordings, near: Collection[str]) -> bool:
 
 def _accepts_everything(found: Recordings) -> str:
     """That a function which failed for many arguments, as an assertion does, and gave nothing back
-    for the others, gives nothing back for all of them now; empty where none does so."""
+    for the others, if any, gives nothing back for all of them now; empty where none does so."""
     before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
     by_function: defaultdict[str, list[str]] = defaultdict(list)
     for call in before.keys() & after.keys():

@@ -14,9 +14,9 @@ _NAME = (
     r"(?:[_-](?:out(?:put)?|result|value|response|error|file|master|std(?:out|err))s?)?"
 )
 _EXPECTED = re.compile(
-    rf"(?:^|(?P<above>.*)/){_NAME}/|.*\.(?:exp|expect(?:ed)?|golden|want|ans|approved)$"
+    rf"(?P<folder>(?:(?P<above>.*)/)?{_NAME})/|.*\.(?:expect(?:ed)?|golden|want|ans|approved)$"
 )
-_OUTPUT = re.compile(rf"(?:^|.*/){_NAME}(?:\.\w+)?$|.*\.(?:out|output|stdout)$")
+_OUTPUT = re.compile(rf"(?:^|.*/){_NAME}(?:\.\w+)?$|.*\.(?:exp|out|output|stdout)$")
 """Expected where there is its input; else it may be data of the program, or written by it."""
 _INPUT = re.compile(
     r"(?:^|.*/)(?:in(?:put)?|stdin|args|cmd)(?:\.\w+)?$|.*\.(?:in|input|stdin|args|cmd)$"
@@ -42,7 +42,11 @@ def case_files(names: Iterable[str]) -> set[str]:
     data = [name for name in every if not _CODE.search(name)]
     matches = ((name, _EXPECTED.match(name)) for name in data)
     # A package may call data of its own so.
-    expected = {name for name, found in matches if found and found["above"] not in packages}
+    expected = {
+        name
+        for name, found in matches
+        if found and packages.isdisjoint(filter(None, (found["folder"], found["above"])))
+    }
     inputs = {name for name in data if _INPUT.match(name)} - expected
     given = set(map(_case, inputs))
     outputs = {name for name in data if _OUTPUT.match(name) and _case(name) in given} - inputs

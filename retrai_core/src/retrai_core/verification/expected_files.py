@@ -169,6 +169,8 @@ async def _with(guard: Guard, texts: Mapping[str, str | None], outcome: CaseOutc
 def _put(texts: Mapping[str, str | None], copy: Path) -> None:
     for path, text in texts.items():
         place = copy / path
+        if not place.is_file():
+            continue  # it was closed to us
         status = place.stat()
         place.unlink()  # it may be read-only
         if text is not None:

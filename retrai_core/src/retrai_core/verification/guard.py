@@ -199,6 +199,11 @@ class Guard:
         """Whether the goal protects files like this one, new ones too, or it is data of a case."""
         return self._protected.match(path) or path in self.baseline.protected
 
+    def is_case_data(self, path: str) -> bool:
+        """Whether it is protected only as data of a case, which a program that the agent starts may
+        write: it is put back, and that is no attempt to change the check."""
+        return path in self.baseline.protected and not self._protected.match(path)
+
     def steers(self, path: str) -> bool:
         """Whether a file like this one would steer the check, and may not be made."""
         return self._steering.match(path)
@@ -274,8 +279,7 @@ class Guard:
         paths = frozenset(
             self.context.project / path
             for path in self.baseline.protected
-            # A program that the agent starts may write data of its cases; it is put back.
-            if self._protected.match(path)
+            if not self.is_case_data(path)
             and path not in volatile
             and not self._allowed.match(path)
             and not self.is_held_out(path)

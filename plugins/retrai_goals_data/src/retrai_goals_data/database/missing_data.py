@@ -53,7 +53,7 @@ def add_missing_data(
     ]
     text = text.lower()  # as the patterns are
     replaced, first = set(_NULL_HANDLED.findall(text)), _EXTREME.findall(text)
-    forgiven = set(_FORGIVEN.findall(text))
+    forgiven = sorted({(name, how.endswith("trim")) for how, name in _FORGIVEN.findall(text)})
     free: dict[str, list[str]] = {}
     # The same of a table for all that a query asks for: it may ask for it in one row.
     some: dict[str, list[Any]] = {}
@@ -66,9 +66,9 @@ def add_missing_data(
         rows = row_ids(cursor, table)
         some[bare.lower()] = rows = chosen.sample(rows, min(len(rows), 1 + len(rows) // PART))
         _fill_columns(cursor, table, names, replaced, rows)
-        for function, column in forgiven:
+        for column, is_trim in forgiven:
             for name in [each for each in names if each.lower() == column]:
-                _write_otherwise(cursor, table, name, function, rows)
+                _write_otherwise(cursor, table, name, rows, is_trim=is_trim)
         for column, value in asked:
             for name in [each for each in names if each.lower() == column]:
                 _put_what_is_asked(cursor, table, name, value, rows)
@@ -100,12 +100,12 @@ def _fill_columns(
 
 
 def _write_otherwise(
-    cursor: Any, table: str, column: str, function: str, some: Sequence[Any]
+    cursor: Any, table: str, column: str, some: Sequence[Any], *, is_trim: bool
 ) -> None:
-    """Change the case of some values, or put spaces around them, as a function forgives it."""
+    """Put spaces around some values, or change their case: the query forgives it."""
     name, listed = quoted(column), ", ".join(str(int(row)) for row in some)
     case = f"CASE {name} WHEN upper({name}) THEN lower({name}) ELSE upper({name}) END"
-    value = f"' ' || {name} || ' '" if function.endswith("trim") else case
+    value = f"' ' || {name} || ' '" if is_trim else case
     with suppress(Exception):  # a driver's own errors: a constraint
         cursor.execute(f"UPDATE {table} SET {name} = {value} WHERE rowid IN ({listed})")
 

@@ -36,7 +36,8 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     refused_by_tools = refused_before - parts.refusals_counted
     iteration = state["iteration"] + 1
     evaluation, suspect = await _judged(parts, state, iteration)
-    refused = state["refused"] + refused_by_tools + bool(evaluation.undone)
+    undone = [each for each in evaluation.undone if not parts.guard.is_case_data(each.path)]
+    refused = state["refused"] + refused_by_tools + bool(undone)
     parts.refusals_counted = len(parts.guard.refusals)
     achieved = evaluation.result.achieved and not suspect
     update: NodeUpdate = {
