@@ -102,6 +102,17 @@ async def test_a_steering_file_that_was_there_stays(runs: Runs) -> None:
     assert (runs.project / "steer.cfg").exists()
 
 
+async def test_what_programs_write_beside_inputs_is_put_back_and_no_tampering(runs: Runs) -> None:
+    cases = runs.project / "cases"
+    cases.mkdir()
+    (cases / "a.in").write_text("2\n")
+    (cases / "a.out").write_text("4\n")
+    tries = [call("shell", line=f"echo {number} > cases/a.out") for number in range(4)]
+    record = await runs.run([*tries, MEND])
+    assert record.status == "achieved"
+    assert (cases / "a.out").read_text() == "4\n"
+
+
 @pytest.mark.parametrize(
     "bend",
     [
