@@ -162,7 +162,11 @@ function setup(id: string) {
       act('POST', `/questions/${encodeURIComponent(question)}`, { choice, text }),
     abort: () => act('POST', '/abort'),
     configure: (limits: object) => act('PATCH', '/config', limits),
-    resume: (limits: object) => act('POST', '/resume', limits),
+    resume: async (limits: object) => {
+      await act('POST', '/resume', limits)
+      // A short run has ended again before its record is read.
+      if (connection.value === 'ended') connect()
+    },
     undo: <T>(isDry: boolean) => act<T>('POST', '/undo', { dry_run: isDry }),
   }
 }
