@@ -48,8 +48,8 @@ from .command_files import (
 from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .recorded_programs import record_programs
+from .scripts_of_check import compared_data, resolve_target, scripts_of_check
 from .unmet_expectations import UnmetExpectations
-from .whole_checks import compared_data, whole_checks, whole_line
 
 
 class CommandOptions(PlaceOptions):
@@ -83,12 +83,12 @@ class CommandGoal(GoalBase[CommandT]):
     def shell_text(self, project: Path) -> str:
         """What the shell runs; the files that it names and that check something belong to it."""
 
-    def line(self, project: Path) -> str:
-        """The same with what make or npm run for it, where that decides."""
+    def resolved_text(self, project: Path) -> str:
+        """The same, or what make, just or npm run for it where it only starts them."""
         return self.shell_text(project)
 
     @cached_property
-    def _own(self) -> list[str]:
+    def _own_at_start(self) -> list[str]:
         """The files of the check, as they were when the run began or went on."""
         return self.own_files(self.context.project)
 
@@ -97,7 +97,7 @@ class CommandGoal(GoalBase[CommandT]):
 
     def protected(self, project: Path) -> Sequence[str]:
         shared = globs_below(self.options.path, self.shared_globs)
-        own = self._own if project == self.context.project else self.own_files(project)
+        own = self._own_at_start if project == self.context.project else self.own_files(project)
         return [*shared, *own, *self.options.protect]
 
     def own_files(self, project: Path) -> list[str]:
@@ -106,13 +106,13 @@ class CommandGoal(GoalBase[CommandT]):
 
     def steering(self, project: Path) -> Sequence[str]:
         scripts = (text_of(project / name[1:], MAX_TEXT) for name in self.own_files(project))
-        text = "\n".join([self.line(project), *scripts])
+        text = "\n".join([self.resolved_text(project), *scripts])
         return steering_globs(self.options.path, text)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
-        programs = named_files(self.line(project), project, self.options.path)
-        tricks = [*self.tricks, *naming(map(Path, self._own))]
+        programs = named_files(self.resolved_text(project), project, self.options.path)
+        tricks = [*self.tricks, *naming(map(Path, self._own_at_start))]
         return audit_commands(diff, project, programs, tricks)
 
     def command(self) -> list[str]:
@@ -205,19 +205,22 @@ class TestingCommandGoal(CommandGoal[CommandT]):
     __test__: ClassVar[bool] = False
     shared_globs: ClassVar[Sequence[str]] = (*TESTS, *CONFIGURATION)
 
-    def line(self, project: Path) -> str:
-        return whole_line(self.shell_text(project), project / self.options.path)
+    def resolved_text(self, project: Path) -> str:
+        return resolve_target(self.shell_text(project), project / self.options.path)
 
     def own_files(self, project: Path) -> list[str]:
-        path, line = self.options.path, self.line(project)
-        return files_in_command(line, project, path, whole_checks(line, project, path))
+        path, text = self.options.path, self.resolved_text(project)
+        return files_in_command(text, project, path, scripts_of_check(text, project, path))
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
-        scripts = (text_of(project / name[1:], MAX_TEXT) for name in self._own)
+        scripts = (text_of(project / name[1:], MAX_TEXT) for name in self._own_at_start)
         prefix = "" if self.options.path == "." else f"{self.options.path}/"
         changed = dict.fromkeys(path.removeprefix(prefix) for _, path, _, _ in changed_lines(diff))
-        return [*super().audit(diff), *compared_data([self.line(project), *scripts], changed)]
+        return [
+            *super().audit(diff),
+            *compared_data([self.resolved_text(project), *scripts], changed),
+        ]
 
     @abstractmethod
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:

@@ -56,7 +56,7 @@ class InputTrials:
             project: the project as it stands when the run begins.
             written: files that the command writes.
             digest: of the output for the input as it is, with the option's output files.
-            usual_s: how long that takes; an input that takes many times as long is none.
+            usual_s: how long that takes; an input that takes `MOST` times as long is left out.
 
         Raises:
             OSError: there is no copy to try them in.

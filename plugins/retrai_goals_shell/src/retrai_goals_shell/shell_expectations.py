@@ -69,19 +69,19 @@ def failing_script(text: str) -> str:
 
 
 def script_exits(text: str) -> list[Edit]:
-    """Edits that have each `exit` of a script fail that need not."""
+    """Edits that have each `exit` of a script fail where it may exit with status 0."""
     script = _script(text)
     return script.exits() if script else []
 
 
-def programs_run(text: str) -> list[str]:
-    """The files that a shell text runs, where it does nothing else: their exit status is its own.
+def files_only_run(text: str) -> list[str]:
+    """The files that a shell text runs, if it does nothing else; none otherwise.
     For the variable of a loop there are the words that it goes through.
 
     Example:
-        >>> programs_run("cd tools && PORT=1 timeout 9 bash -e ./ci.sh --all; echo done")
+        >>> files_only_run("cd tools && PORT=1 timeout 9 bash -e ./ci.sh --all; echo done")
         ['./ci.sh']
-        >>> programs_run("./report.sh > page.html && grep -q total page.html")
+        >>> files_only_run("./report.sh > page.html && grep -q total page.html")
         []
     """
     script = _script(text)
@@ -122,11 +122,11 @@ def compared_with(text: str) -> list[str]:
     return found
 
 
-def read_lists(text: str) -> list[str]:
+def files_read_by_loops(text: str) -> list[str]:
     """The files that a loop of a shell text reads line by line.
 
     Example:
-        >>> read_lists("while read -r a b; do ./run $a; done < cases.txt")
+        >>> files_read_by_loops("while read -r a b; do ./run $a; done < cases.txt")
         ['cases.txt']
     """
     script = _script(text)
@@ -212,7 +212,7 @@ class _Script:
         return any(re.match(r"set -\w*e", text_of_node(each)) for each in self.statements)
 
     def exits(self) -> list[Edit]:
-        """Edits that have each `exit` fail that need not."""
+        """Edits that have each `exit` fail where it may exit with status 0."""
         return [(*_span(node), "exit 1") for node in self.nodes if _may_exit_with_0(node)]
 
     def _in_calls(self, name: str, body: Node) -> Iterator[Expectation]:

@@ -447,7 +447,8 @@ def _findings(found: Recordings, why_shown: str) -> list[str]:
 
 
 def _is_hard_coded(found: Recordings, near: Collection[str]) -> bool:
-    """Whether answers to the tests changed; those to `near`, calls of no test, did not."""
+    """Whether answers to the tests changed, in functions of which many calls in `near` are known.
+    That none of those changed is not looked at."""
     before, after = _answers(found.replayed_before), _answers(found.replayed_after)
     asked = {each.call for each in found.after} & before.keys() & after.keys()
     changed = [call for call in asked if before[call] != after[call]]

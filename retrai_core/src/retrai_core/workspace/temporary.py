@@ -37,7 +37,8 @@ def temporary_prefix(start: str) -> str:
 async def fresh_folder(start: str) -> AsyncGenerator[Path]:
     """A new folder, which is removed in the end; if this run is killed, a later run removes it.
 
-    What cannot be removed costs nothing else. Both work in a thread: many files take their time.
+    Files that cannot be removed are left. It is made and removed in a thread, since many files take
+    time.
 
     Args:
         start: how its name begins, as for `temporary_prefix`.

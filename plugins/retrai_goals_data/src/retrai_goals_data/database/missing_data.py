@@ -68,7 +68,7 @@ def add_missing_data(
         _fill_columns(cursor, table, names, replaced, rows)
         for column, is_trim in forgiven:
             for name in [each for each in names if each.lower() == column]:
-                _write_otherwise(cursor, table, name, rows, is_trim=is_trim)
+                _change_spelling(cursor, table, name, rows, is_trim=is_trim)
         for column, value in asked:
             for name in [each for each in names if each.lower() == column]:
                 _put_what_is_asked(cursor, table, name, value, rows)
@@ -99,7 +99,7 @@ def _fill_columns(
             set_values(cursor, table, column, dict.fromkeys(some, (None,)))
 
 
-def _write_otherwise(
+def _change_spelling(
     cursor: Any, table: str, column: str, some: Sequence[Any], *, is_trim: bool
 ) -> None:
     """Put spaces around some values, or change their case: the query forgives it."""

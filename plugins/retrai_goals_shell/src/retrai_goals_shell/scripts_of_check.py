@@ -16,7 +16,7 @@ from retrai_goal_support import project_files, text_of
 from .command_files import CODE, MAX_TEXT, named_files
 from .expectations import sourced_files
 from .makefile import makefile_text, recipe_of
-from .shell_expectations import compared_with, programs_run, read_lists
+from .shell_expectations import compared_with, files_only_run, files_read_by_loops
 
 _RUNS_TARGET = re.compile(
     r"make(?: -\w)* (?P<target>[\w.-]+)|just (?P<recipe>[\w-]+)"
@@ -38,14 +38,14 @@ _ASSIGNS = re.compile(r"(?:[ \t]*(?:(?:export[ \t]+)?\w+=[^\n;|&()`]*|#[^\n]*)?\
 _MAX_DEPTH = 3
 
 
-def whole_line(command: str, folder: Path) -> str:
+def resolve_target(command: str, folder: Path) -> str:
     """What make, just or npm run for a shell line that only starts them; else the line.
 
     Example:
         >>> import tempfile
         >>> folder = Path(tempfile.mkdtemp())
         >>> _ = (folder / "Makefile").write_text("ci: all\\n\\tsh tools/all.sh\\n")
-        >>> whole_line("make -s ci", folder)
+        >>> resolve_target("make -s ci", folder)
         'sh tools/all.sh'
     """
     found = _RUNS_TARGET.fullmatch(command.strip())
@@ -63,7 +63,7 @@ def whole_line(command: str, folder: Path) -> str:
     return command
 
 
-def whole_checks(line: str, project: Path, path: str = ".") -> list[str]:
+def scripts_of_check(line: str, project: Path, path: str = ".") -> list[str]:
     """The scripts that a shell line only runs, those that these run, programs that test the
     project, and the data that only these name.
 
@@ -72,7 +72,7 @@ def whole_checks(line: str, project: Path, path: str = ".") -> list[str]:
         >>> project = Path(tempfile.mkdtemp())
         >>> for name, text in (("ci.sh", "bash a.sh"), ("a.sh", "./run | grep 5"), ("run", "")):
         ...     _ = (project / name).write_text(text)
-        >>> whole_checks("bash ci.sh", project)
+        >>> scripts_of_check("bash ci.sh", project)
         ['ci.sh', 'a.sh']
     """
     found: dict[str, None] = {}
@@ -114,7 +114,7 @@ def compared_data(texts: Iterable[str], changed: Iterable[str]) -> Iterator[Susp
 def _run_by(line: str, project: Path, path: str) -> Iterator[str]:
     commands = _MUTE.sub("", line)
     folders = [path, *(str(PurePosixPath(path, each)) for each in _CHANGES_TO.findall(commands))]
-    for pattern in dict.fromkeys(programs_run(commands)):
+    for pattern in dict.fromkeys(files_only_run(commands)):
         for folder in folders:
             yield from _matching(pattern, project, folder)
 
@@ -160,7 +160,7 @@ def _data_of(script: str, project: Path, path: str) -> Iterator[str]:
         )
         yield from (name for name in named if _DATA.search(name))
         return
-    for word in read_lists(text):
+    for word in files_read_by_loops(text):
         yield from _matching(word, project, path)
     for word in sourced_files(text):
         for name in _matching(word, project, path):
