@@ -87,8 +87,8 @@ def test_few():
 
 def test_many_are_quick():
     began = time.perf_counter()
-    pairs(range(2500), 2500)
-    assert time.perf_counter() - began < 0.05
+    pairs(range(4000), 4000)
+    assert time.perf_counter() - began < 0.1
 """,
 )
 FETCH = _project(

@@ -122,8 +122,8 @@ def test_few():
 
 def test_many_are_quick():
     began = time.perf_counter()
-    assert pairs(range(1500), 1500) == 749
-    assert time.perf_counter() - began < 0.04
+    assert pairs(range(4000), 4000) == 1999
+    assert time.perf_counter() - began < 0.1
 """,
 }
 _FASTER = patch(

@@ -31,7 +31,8 @@ base.executemany(
 )
 base.commit()
 """
-# What somebody who trusts an exit code would have.
+# What somebody who trusts an exit code would have. It counts the processor's time: the machine may be
+# busy with other things.
 BENCH = """\
 import sqlite3
 import sys
@@ -39,9 +40,9 @@ import time
 
 base = sqlite3.connect("shop.db")
 query = open("query.sql").read()
-began = time.perf_counter()
+began = time.process_time()
 base.execute(query).fetchall()
-sys.exit(time.perf_counter() - began > 0.1)
+sys.exit(time.process_time() - began > 0.1)
 """
 INDEX = "CREATE INDEX IF NOT EXISTS by_customer ON orders (customer, amount)"
 GROUPED = """\
