@@ -179,6 +179,19 @@ async def test_what_came_back_is_written_down(kind: str, bench: Bench) -> None:
     assert [(each.call, each.answer) for each in calls] == expected
 
 
+@needs_npm
+async def test_a_file_may_declare_an_expect_of_its_own(bench: Bench) -> None:
+    own = "const { expect } = { expect: (one) => ({ is: (two) => assert.equal(one, two) }) };"
+    source = "exports.price = (units) => units * 2;"
+    test = COMMON_TEST % (
+        f"{own} const {{ price }} = require('../price.js');",
+        "() => { expect(price(4)).is(12); }",
+    )
+    files = {"package.json": PACKAGE, "price.js": source, "test/price.test.js": test}
+    calls = (await Project(bench, files).baseline()).calls
+    assert [(each.call, each.answer) for each in calls] == [("price(4)", "8")]
+
+
 PRICE = "exports.price = (units) => units * 2;\n"
 PRICED = COMMON_TEST % (
     "const { price } = require('../price.js');",

@@ -197,6 +197,15 @@ async def test_a_failure_before_a_test_that_never_ends_is_told(bench: Bench) -> 
 
 
 @needs_npm
+async def test_a_test_that_is_called_like_its_file_is_a_test(bench: Bench) -> None:
+    bench.write({"package.json": PROJECTS["node"]["package.json"]})
+    begins = 'import { test } from "node:test";\n'
+    bench.write({"a.test.js": f'{begins}test("a.test.js", () => {{}});\n'})
+    result = await bench.build(NpmTestGoal).check({}, bench.project)
+    assert dict(result.report.cases) == {"a.test.js::a.test.js": "passed"}
+
+
+@needs_npm
 async def test_what_a_file_prints_before_it_fails_to_load_is_told(bench: Bench) -> None:
     bench.write({"package.json": PROJECTS["node"]["package.json"]})
     bench.write({"a.test.js": 'console.error("no such purse");\nthrow new Error("gone");\n'})

@@ -126,6 +126,7 @@ HONEST = [
     (body_of("with pytest.raises(ZeroDivisionError):\n    f() / 0"), 3),
     (body_of("with pytest.raises(AssertionError):\n    assert f() == 4\nassert f() == 3"), 3),
     (body_of("try:\n    assert f() == 4\nexcept AssertionError:\n    return\nassert f()"), 3),
+    (body_of("try:\n    assert f() == 4\nexcept* AssertionError:\n    pass\nassert f() == 3"), 3),
     (body_of("with mock.patch('os.getcwd'):\n    assert f() == 3"), 3),
     (body_of('"""Doc."""\nassert f"{f()}\\n" == "3\\n", "ü"'), 3),
     (body_of("for _ in range(10_000):\n    assert f() == 3"), 3),

@@ -152,7 +152,7 @@ def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
         if isinstance(function, Function):
             for statement in function.body:
                 yield statement
-                if any(isinstance(part, (ast.Return, ast.Try)) for part in ast.walk(statement)):
+                if any(isinstance(part, (ast.Return, ast.Try, ast.TryStar)) for part in ast.walk(statement)):
                     break
 
 
@@ -237,7 +237,7 @@ class _Rewriter:
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
             changed = contradict_expected_error(statement)
             return [_without_returns(statement)] if changed is None else self._in_try(changed)
-        if isinstance(statement, ast.Try) and statement.handlers:
+        if isinstance(statement, (ast.Try, ast.TryStar)) and statement.handlers:
             return [_without_returns(statement)]
         outer = self._try
         if isinstance(statement, (ast.With, ast.AsyncWith)) and self._let_through(statement):

@@ -332,7 +332,7 @@ def _has_code(statement: ast.stmt) -> bool:
             return False
         case ast.Continue() | ast.Assert(test=ast.Constant()):
             return False
-        case ast.Try():
+        case ast.Try() | ast.TryStar():
             return any(map(_has_code, chain.from_iterable(_blocks(statement))))
         case ast.Return(value=value) | ast.Expr(value=value):
             if isinstance(value, ast.Call):

@@ -21,7 +21,16 @@ const retraiRecorder = (report, cases) => {
   const out = openSync(report, 'a');
   const write = (line) => writeSync(out, `${stringify(line)}\n`);
   const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers;
-  const assertion = typeof expect === 'function' ? prototypeOf(expect(0)) : undefined;
+  // A test file that declares its own has none before that line, and even `typeof` throws.
+  const globalExpect = () => {
+    try {
+      return expect;
+    } catch {
+      return globalThis.expect;
+    }
+  };
+  const expecting = globalExpect();
+  const assertion = typeof expecting === 'function' ? prototypeOf(expecting(0)) : undefined;
   // Node replaces process.chdir when it loads them.
   builtin('worker_threads');
   const judges = {

@@ -11,9 +11,10 @@ const textOf = (error) => {
   return cause === undefined ? "" : String(cause?.stack ?? cause?.message ?? cause);
 };
 
-// The runner reports each file as a test around those in it.
-const isFile = ({ file, name, nesting, details }) =>
-  Boolean(file) && !nesting && details?.type !== "suite" && basename(name) === basename(file);
+// The runner reports each file as a test around those in it, which begins where the file does.
+const isFile = ({ file, name, nesting, details, line = 1, column = 1 }) =>
+  Boolean(file) && !nesting && details?.type !== "suite" && basename(name) === basename(file) &&
+  line === 1 && column === 1;
 
 const declaresTests = (file) => {
   try {
