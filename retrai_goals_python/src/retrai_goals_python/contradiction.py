@@ -17,7 +17,7 @@ from types import MappingProxyType
 from .comparing_helpers import Helpers, comparing_helpers, with_comparison
 from .contradicted_assertion import Unequal, contradict_assertion, contradict_expected_error
 from .contradicted_values import definitions, noting_expected
-from .python_source import Definition, Function, parse, read_bytes, replace_nodes
+from .python_source import Definition, Function, Try, parse, read_bytes, replace_nodes
 
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""
@@ -152,7 +152,7 @@ def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
         if isinstance(function, Function):
             for statement in function.body:
                 yield statement
-                if any(isinstance(part, (ast.Return, ast.Try, ast.TryStar)) for part in ast.walk(statement)):
+                if any(isinstance(part, ast.Return | Try) for part in ast.walk(statement)):
                     break
 
 
@@ -237,7 +237,7 @@ class _Rewriter:
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
             changed = contradict_expected_error(statement)
             return [_without_returns(statement)] if changed is None else self._in_try(changed)
-        if isinstance(statement, (ast.Try, ast.TryStar)) and statement.handlers:
+        if isinstance(statement, Try) and statement.handlers:
             return [_without_returns(statement)]
         outer = self._try
         if isinstance(statement, (ast.With, ast.AsyncWith)) and self._let_through(statement):

@@ -11,6 +11,7 @@ NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
 """Raised for what is no Python, or is nested too deep."""
 NodeT = TypeVar("NodeT", bound=ast.AST)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Try = ast.Try | ast.TryStar
 Definition = Function | ast.ClassDef
 
 
