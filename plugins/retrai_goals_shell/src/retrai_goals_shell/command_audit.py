@@ -9,6 +9,8 @@ from pathlib import Path
 from retrai_core import Suspicion
 from retrai_goal_support import Trick, audit_lines
 
+from .command_files import CODE
+
 ANY = (
     Trick.reaching(r"(?i:\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-])", "asks who runs it"),
     Trick.reaching(
@@ -136,7 +138,6 @@ _LANGUAGES = (
     (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
 )
 _ANY_FILE = re.compile("")
-_CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
 _SCRIPT = re.compile(r"\.(?:awk|(?:ba)?sh|pm)$")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
 _TEST = re.compile(
@@ -175,7 +176,7 @@ def audit_commands(
         (_ANY_FILE, ANY, _is_source),
         (_ANY_FILE, extra, _may_read),
         *((files, tricks, _is_source) for files, tricks in _LANGUAGES),
-        (_CODE, OF_PROGRAMS, is_module),
+        (CODE, OF_PROGRAMS, is_module),
     ]
     return [
         found
@@ -208,4 +209,4 @@ def _may_read(path: str) -> bool:
 
 
 def _is_code(path: str) -> bool:
-    return bool(_CODE.search(path)) and not _TEST.search(path)
+    return bool(CODE.search(path)) and not _TEST.search(path)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_CODE = re.compile(
+CODE = re.compile(
     r"\.(?:py|pyi|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|cs|rb|php|pl|pm|lua|sh|bash|mk)$"
 )
 _NAME = (
@@ -38,8 +38,8 @@ def case_files(names: Iterable[str]) -> set[str]:
         ['cases/a.in', 'cases/a.out']
     """
     every = list(names)
-    packages = {name.rpartition("/")[0] for name in every if _CODE.search(name)} - {""}
-    data = [name for name in every if not _CODE.search(name)]
+    packages = {name.rpartition("/")[0] for name in every if CODE.search(name)} - {""}
+    data = [name for name in every if not CODE.search(name)]
     matches = ((name, _EXPECTED.match(name)) for name in data)
     # A package may call data of its own so.
     expected = {

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from ..contracts.goal import CaseOutcome, CheckReport
+from .case_files import CODE
 from .files import read_small, walk_project
 from .final_check import check_with
 from .guard import Guard
@@ -30,10 +31,9 @@ _NAMES_IN_CHECK = re.compile(
 )
 """Elsewhere they name data of other kinds, too."""
 _OTHERS = re.compile(
-    r"\.(?:py|pyi|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|cs|rb|php|pl|lua|sh|bash)$"
-    r"|\.(?:in|input|toml|cfg|ini|lock)$|(?:^|/)(?:input[^/]*|package(?:-lock)?\.json|Makefile)$"
+    r"\.(?:in|input|toml|cfg|ini|lock)$|(?:^|/)(?:input[^/]*|package(?:-lock)?\.json|Makefile)$"
 )
-"""Code, inputs and settings, whatever the folder is called."""
+"""Inputs and settings, whatever the folder is called."""
 _READS = re.compile(
     r"(?i)(?:open|read|load|glob|embed|include|require)\w*\b|ifstream|get_contents|FileReader"
     r"|\b(?:getline|iterdir|scandir|listdir|walk|cat|cp|head|tail|sed|awk|grep|source)\b|<\s*[\"$\w./]*\$"
@@ -99,7 +99,7 @@ def is_expected_output(path: str, *, in_check: bool) -> bool:
         >>> is_expected_output("golden/1.txt", in_check=True)
         True
     """
-    if _OTHERS.search(path):
+    if CODE.search(path) or _OTHERS.search(path):
         return False
     return bool(_NAMES.search(path) or (in_check and _NAMES_IN_CHECK.search(path)))
 
