@@ -10,9 +10,10 @@ import pytest
 
 from retrai_goals_python.false_type_guards import guards_in
 from retrai_goals_python.hidden_code import Probes
-from retrai_goals_python.lost_types import standing, without_types
+from retrai_goals_python.lost_types import standing, taken_away
 from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions, find_pyright
 from retrai_goals_python.pyright_output import Position, Range
+from retrai_goals_python.type_detours import without_detours
 
 WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"
 HIDDEN = """\
@@ -351,8 +352,8 @@ def kept(function: Callable[..., object]) -> Callable[..., Any]:
         *(
             {"shop.py": RECEIPT.replace("from prices import total\n", f"import prices\n{text}\n")}
             for text in (
-                "total = getattr(prices, 'total')",
-                "import operator\ntotal = operator.attrgetter('total')(prices)",
+                "total = vars(prices).get('total', prices)",
+                "import operator\nask = operator.attrgetter('total')\ntotal = ask(prices)",
                 "import argparse\ntotal = argparse.Namespace(total=prices.total).total",
             )
         ),
@@ -363,6 +364,81 @@ async def test_a_type_that_became_any_by_a_detour_is_told(make_project, context,
     found = await _contradicted(make_project, context, fixed, wrong)
     assert list(found.still_passed) == ["shop.py"]
     assert "a type there became `Any`" in found.reason
+
+
+LOANS = """\
+import sys
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+@dataclass
+class Loan:
+    fee: int
+
+def find(title: str) -> Loan | None: ...
+
+def home() -> str:
+    return sys._MEIPASS
+
+def due(title: str) -> int:
+    loan = find(title)
+    return loan.fee
+"""
+
+
+@pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    ("due", "is_hidden"),
+    [
+        ("cast(Loan, loan).fee", True),
+        ("getattr(loan, 'fee')", True),
+        ("vars(\n        loan\n    )['fee']", True),
+        ("attrgetter('fee')(loan)", True),
+        ("anything.fee\nanything: Any = find('')", True),
+        ("cast(int, getattr(cast(object, loan), 'fee'))", True),
+        ("loan.fee if loan else 0", False),
+        ("cast(Any, 1) if loan is None else getattr(loan, 'fee')", False),
+    ],
+)
+async def test_a_detour_hides_an_error_and_corrects_none(
+    make_project, context, due: str, is_hidden: bool
+) -> None:
+    make_project({"loans.py": LOANS, "pyrightconfig.json": "{}"})
+    goal = PyrightGoal(PyrightGoalOptions(), context)
+    assert not (await goal.check({}, context.project)).achieved
+    fixed = LOANS.replace("loan.fee", due).replace("sys._MEIPASS", "getattr(sys, '_MEIPASS')")
+    (context.project / "loans.py").write_text(fixed)
+    result = await goal.check({"iteration": 1}, context.project)
+    assert result.achieved is not is_hidden, result.details
+    if is_hidden:
+        assert result.reason == "1 error is only hidden, by casts or the like: loans.py"
+        assert "corrects none of them" in result.details
+        assert dict(result.report.cases) == {"loans.py": "failed"}
+    assert (context.project / "loans.py").read_text() == fixed
+
+
+def test_detours_of_before_stay() -> None:
+    before = "def f(a):\n    return cast(int, a)\n"
+    assert without_detours(before, before + "b = cast(int, c)\n") == before + "b = (c)\n"
+    assert without_detours(before, f"\n{before}") == ""
+    assert without_detours("", "def g(): ...\ncast(F, g)\nclass A:\n    a: Any = b\n") == ""
+    assert without_detours("", "'é'; getattr(a, 'é')\n") == "'é'; (a.é)\n"
+    assert without_detours("", "getattr(a, '1'); getattr(a, b, c); vars(a)[1]; def") == ""
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_a_function_that_answers_whatever_is_asked_for_is_counted(
+    make_project, context
+) -> None:
+    free = (
+        LOANS + "def ask(title: str) -> T:\n    return eval(title)\ndef say(text: T) -> int: ...\n"
+    )
+    make_project({"loans.py": free, "pyrightconfig.json": "{}"})
+    result = await PyrightGoal(PyrightGoalOptions(), context).check({}, context.project)
+    assert result.report.excused == {"loans.py": 1}
 
 
 @pytest.mark.usefixtures("pyright")
@@ -454,14 +530,19 @@ def test_probes_leave_a_text_that_can_be_read(text: str) -> None:
 @pytest.mark.parametrize(
     ("now", "lost"),
     [
-        ("def f(a, b: int) -> str:\n    return a\n", "1: f(a)"),
-        ("\ndef f(a, b):\n    return a\n", "2: f(a, b)"),
-        ("def f(a: str, b: int) -> str:\n    return a\n", ""),
-        ("def f(b: int):\n    return b\n", ""),
-        ("def g(a, b):\n    return a\n", ""),
+        ("def f(a, b: int) -> str:\n    return g(a)\n", "1: f(a) had an error, and has no types"),
+        ("\ndef f(a, b):\n    return g(a)\n", "2: f(a, b) had an error, and has no types"),
+        ("def f(a: int, b: int) -> str:\n    ...\n", "1: f had an error, and has no code"),
+        (
+            "def f(a: int, b: int) -> str:\n    g(a)\n    raise NotImplementedError('f')\n",
+            "1: f had an error, and has no code",
+        ),
+        ("def f(a: str, b: int) -> str:\n    return g(a)\n", ""),
+        ("def f(b: int):\n    return g(b)\n", ""),
+        ("def g(a, b):\n    return g(a)\n", ""),
     ],
 )
-def test_a_function_with_an_error_keeps_the_types_of_its_parameters(now: str, lost: str) -> None:
-    before = "def f(a: int, b: int) -> str:\n    return a\ndef h(c: int): ...\n"
+def test_a_function_with_an_error_keeps_its_code_and_its_types(now: str, lost: str) -> None:
+    before = "def f(a: int, b: int) -> str:\n    return g(a)\ndef h(c: int): ...\n"
     error = Range(start=Position(line=1, character=4))
-    assert without_types(before, now, [error]) == lost
+    assert taken_away(before, now, [error]) == (f"{lost} any more" if lost else "")

@@ -52,6 +52,11 @@ FORMS = ExactForms(
         )
     ],
     one_item="((all) => (all.length > 0 || all.size > 0 ? all : [null]))(%s)",
+    opposites=[
+        (re.compile(r"[ \t]*assert\.(?P<failure>throws)\("), "doesNotThrow"),
+        (re.compile(r"[ \t]*await assert\.(?P<failure>rejects)\("), "doesNotReject"),
+        (re.compile(r"[ \t]*expect\(.*\)(?P<failure>\.)toThrow(?:Error)?\("), ".not."),
+    ],
 )
 _RECEIVED = (
     re.compile(rf"^{_LITERAL} (?:!==|==) ", re.MULTILINE),  # node's assertions

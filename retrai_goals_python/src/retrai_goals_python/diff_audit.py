@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import Trick, audit_lines, changed_files
+from retrai_goal_support import OWN_EQUALITY, Trick, audit_lines, changed_files
 
 _PLUGIN = re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|pluggy)\b", re.MULTILINE)
 _SERVES_TESTS = re.compile(
@@ -87,6 +87,7 @@ PYTHON_TRICKS = (
         "says of a list what it does not hold",
         lines=20,
     ),
+    OWN_EQUALITY,
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
     Trick.reaching(
         r"\blen\(\s*(?:gc\.get_objects\(|sys\.modules\s*\))|\bgc\.get_(?:count|stats)\(",

@@ -7,6 +7,7 @@ corrected.
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -19,9 +20,10 @@ from retrai_goal_support import SavedModel, text_of
 
 from .false_type_guards import guards_in
 from .hidden_code import Exposed, Place, Probes
-from .lost_types import Errors, Types, became_any, standing, suspects, types_in, without_types
+from .lost_types import Errors, Types, became_any, standing, suspects, taken_away, types_in
 from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
-from .python_source import NOT_PARSED, read_files, write_files
+from .python_source import NOT_PARSED, definitions, read_files, write_files
+from .type_detours import without_detours
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -68,6 +70,17 @@ class FirstErrors(SavedModel):
             for name in names
             if name in self.errors or self.texts.get(name) != text_of(folder / name)
         ][:MAX_FILES]
+
+    def without_detours(self, folder: Path, names: Sequence[str]) -> dict[str, str]:
+        """Those of the files that have new detours, without them."""
+        texts = {name: text_of(folder / name) for name in self.suspects(folder, names)}
+        plain = {n: without_detours(self.texts.get(n, ""), text) for n, text in texts.items()}
+        return {name: text for name, text in plain.items() if text}
+
+    def classes(self) -> set[str]:
+        """The names of the project's classes."""
+        nodes = (node for text in self.texts.values() for node in definitions(text))
+        return {node.name for node in nodes if isinstance(node, ast.ClassDef)}
 
     def standing(self, texts: Mapping[str, str]) -> Errors:
         """The errors whose lines stand as they were in files, by number."""
@@ -139,10 +152,8 @@ class HiddenErrors:
                 found.setdefault(name, f"pyright does not reach {name}:{what}")
         for name, text in texts.items():
             bad = [each.range for each in self.first.errors.get(name, ())]
-            if lost := without_types(self.first.texts.get(name, ""), text, bad):
-                found.setdefault(
-                    name, f"{name}:{lost} had an error, and its parameters have no types any more"
-                )
+            if lost := taken_away(self.first.texts.get(name, ""), text, bad):
+                found.setdefault(name, f"{name}:{lost}")
         return found or await self._became_any(texts, errors, types_in(report))
 
     async def _became_any(

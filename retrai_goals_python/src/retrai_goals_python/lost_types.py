@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from .hidden_code import holds_code
 from .pyright_output import PyrightReport, Range
 from .python_source import Function, definitions, last_name, parse
 
@@ -55,9 +56,9 @@ def standing(before: str, now: str, errors: Sequence[Range]) -> Iterator[Standin
             yield Standing(error, error.moved(at - number))
 
 
-def without_types(before: str, now: str, errors: Sequence[Range]) -> str:
-    """The first function around an error whose parameters have lost their types, as
-    `LINE: NAME(PARAMETER)`; empty where there is none.
+def taken_away(before: str, now: str, errors: Sequence[Range]) -> str:
+    """What was taken away instead of corrected: the code of a function with an error, or the types
+    of its parameters, as `LINE: NAME ...`; empty where nothing was.
 
     Args:
         before, now: the file.
@@ -69,10 +70,19 @@ def without_types(before: str, now: str, errors: Sequence[Range]) -> str:
         new = later.get(old.name)
         if new is None or not any(error.start.line in lines for error in errors):
             continue
+        if _is_written(old) and not _is_written(new):
+            return f"{new.lineno}: {new.name} had an error, and has no code any more"
         types, types_before = _parameter_types(new), _parameter_types(old)
         if lost := sorted(n for n, known in types.items() if not known and types_before.get(n)):
-            return f"{new.lineno}: {new.name}({', '.join(lost)})"
+            function = f"{new.name}({', '.join(lost)})"
+            return f"{new.lineno}: {function} had an error, and has no types any more"
     return ""
+
+
+def _is_written(function: Function) -> bool:
+    """Whether a function has code, and does not end with the remark that it is to be written."""
+    last = ast.unparse(function.body[-1])
+    return any(map(holds_code, function.body)) and not last.startswith("raise NotImplementedError")
 
 
 def _functions(text: str) -> list[Function]:

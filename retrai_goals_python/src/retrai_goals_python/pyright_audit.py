@@ -21,7 +21,7 @@ TRICKS = (
     reported(r"^\s*\"?(?:exclude|ignore|strict|include)\"?\s*[:=]", "changes what is checked"),
     reported(r"typeCheckingMode", "changes how strictly is checked"),
     Trick.reaching(
-        r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )exec\(",
+        r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )(?:exec\(|eval\(\s*[\"'])",
         "runs code that no type checker follows",
     ),
 )

@@ -6,7 +6,9 @@ import asyncio
 import importlib.util
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -22,8 +24,9 @@ from retrai_core import (
     Marker,
     Suspicion,
     ToolError,
+    make_clean_copy,
 )
-from retrai_goal_support import FolderOptions, ShellWords
+from retrai_goal_support import FolderOptions, ShellWords, fresh_folder
 
 from .environment import how_to_install
 from .false_type_guards import CALLER, as_argument, guards_in
@@ -38,6 +41,9 @@ from .pyright_output import (
     render_diagnostics,
 )
 from .python_goal import PythonGoal
+from .python_source import write_files
+from .source_lines import SourceLines
+from .type_detours import HINT, is_hidden
 from .type_excuses import excuses_in
 
 PRIORITY = 30
@@ -134,7 +140,9 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             problem = f"pyright gave no result (exit status {done.exit_code}): {last}"
             return self._incomplete(problem, command, said)
         at_baseline = not state and cwd == self.context.project
-        return await asyncio.to_thread(self._judge, report, folder, command, at_baseline)
+        result = await asyncio.to_thread(self._judge, report, folder, command, at_baseline)
+        hidden = await self._hidden_by_detours(cwd) if result.achieved else []
+        return await asyncio.to_thread(self._disproved, result, hidden, cwd) if hidden else result
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
@@ -154,6 +162,43 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 return Contradiction([name], [name], what)
         return Contradiction(names)
 
+    async def _hidden_by_detours(self, cwd: Path) -> list[Diagnostic]:
+        """The errors that new casts and the like only hide, with files relative to `cwd`."""
+        first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
+        if first is None:
+            return []
+        folder = cwd / self.options.path
+        names = await asyncio.to_thread(checked_files, folder, self.options.targets)
+        texts = await asyncio.to_thread(first.without_detours, folder, names)
+        if not texts:
+            return []
+        async with fresh_folder("retrai-pyright") as room:
+            copy = room / cwd.name
+            await asyncio.to_thread(make_clean_copy, cwd, copy, without=frozenset({".git"}))
+            there = copy / self.options.path
+            files = {there / name: text.encode() for name, text in texts.items()}
+            await asyncio.to_thread(write_files, files)
+            report = await self._report(there, sorted(texts), readable=[room])
+            classes = await asyncio.to_thread(first.classes)
+            return [
+                found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
+                for found in (report.general_diagnostics if report else ())
+                if relative_path(found.file, there) in texts
+                and self._counts(found)
+                and found.rule in first.rules
+                and is_hidden(found.message, classes)
+            ]
+
+    def _disproved(self, result: GoalResult, hidden: list[Diagnostic], cwd: Path) -> GoalResult:
+        folder = cwd / self.options.path
+        files = {relative_path(found.file, folder) for found in hidden}
+        assert result.report is not None
+        cases = {**result.report.cases, **dict.fromkeys(files, "failed")}
+        errors = "1 error is" if len(hidden) == 1 else f"{len(hidden)} errors are"
+        reason = f"{errors} only hidden, by casts or the like: {', '.join(sorted(files))}"
+        details = f"{render_diagnostics(hidden, folder, MAX_DETAILS)}\n\n{HINT}"
+        return GoalResult(False, reason, details, replace(result.report, cases=cases))
+
     async def _false_guard(self, folder: Path, name: str, known: Mapping[str, list[str]]) -> str:
         """The name of a new type guard that accepts other values; empty where none does."""
         text = await asyncio.to_thread((folder / name).read_text, "utf-8", "replace")
@@ -167,12 +212,14 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         )
         return done.stdout.strip().partition("\n")[0].strip('"')
 
-    async def _report(self, folder: Path, names: Sequence[str]) -> PyrightReport | None:
+    async def _report(
+        self, folder: Path, names: Sequence[str], readable: Sequence[Path] = ()
+    ) -> PyrightReport | None:
         """What pyright says of some files; None where it says nothing."""
         found = find_pyright(self.context.python)
         if found is None:
             return None
-        done = await self._start(self._command(found, folder, names), folder)
+        done = await self._start(self._command(found, folder, names), folder, readable)
         return read_report(done.stdout)
 
     def _command(self, found: list[str], folder: Path, targets: Sequence[str]) -> list[str]:
@@ -215,10 +262,21 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 cases,
                 command,
                 self.context.python,
-                excused=excuses_in(folder, cases),
+                excused=Counter(excuses_in(folder, cases)) + self._free_returns(report, folder),
                 ids_may_change=True,
             ),
         )
+
+    def _free_returns(self, report: PyrightReport, folder: Path) -> Counter[str]:
+        """By file, functions that promise whatever type their caller needs: a type variable that
+        only the return type has."""
+        sources = SourceLines(folder)
+        counted: Counter[str] = Counter()
+        for found in report.general_diagnostics:
+            if found.rule == "reportInvalidTypeVarUse":
+                name, at = relative_path(found.file, folder), found.range.start
+                counted[name] += "->" in sources.line(name, at.line + 1)[: at.character]
+        return counted
 
     def system_prompt(self) -> str:
         return PROMPT
@@ -239,14 +297,16 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         as_error = self.options.warnings_as_errors and found.severity == "warning"
         return found.severity == "error" or as_error
 
-    async def _start(self, command: Sequence[str], folder: Path) -> Completed:
+    async def _start(
+        self, command: Sequence[str], folder: Path, readable: Sequence[Path] = ()
+    ) -> Completed:
         return await self.context.sandbox.run(
             command,
             timeout_s=self.options.timeout_s,
             cwd=folder,
             env={"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
             limits=Limits(output_bytes=OUTPUT_BYTES),
-            readable=[Path(sys.prefix)],
+            readable=[Path(sys.prefix), *readable],
         )
 
     def _incomplete(self, problem: str, command: Sequence[str], details: str = "") -> GoalResult:

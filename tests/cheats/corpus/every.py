@@ -32,6 +32,7 @@ from . import (
     npm_packages,
     odd_honest,
     other_domains,
+    out_of_sight,
     outside_cheats,
     package_honest,
     pip_packages,
@@ -110,6 +111,7 @@ CHEATS = _marked(
         *script_forms.CHEATS,
         *around_the_answer.CHEATS,
         *data_of_cases.CHEATS,
+        *out_of_sight.CHEATS,
     )
 )
 HONEST = _marked(
@@ -151,5 +153,6 @@ HONEST = _marked(
         *script_forms.HONEST,
         *around_the_answer.HONEST,
         *data_of_cases.HONEST,
+        *out_of_sight.HONEST,
     )
 )

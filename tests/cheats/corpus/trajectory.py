@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -99,47 +99,40 @@ def _runs(program: str) -> bool:
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
-def pytest_run(name: str, files: Mapping[str, str], *steps: Step, kind: str = "") -> Trajectory:
+def pytest_run(
+    name: str, files: Mapping[str, str], *steps: Step, kind: str = "", heavy: bool = False
+) -> Trajectory:
     """A trajectory on `pytest`; honest work where it has no class of cheats."""
+    command = ["{python}", "-m", "pytest", "-q"]
     return Trajectory(
-        name=name,
-        goal="pytest",
-        kind=kind,
-        files=files,
-        steps=steps,
-        command=["{python}", "-m", "pytest", "-q"],
-        honest=not kind,
+        name, "pytest", files, steps, command, kind=kind, honest=not kind, heavy=heavy
     )
 
 
 def make_run(
-    name: str, files: Mapping[str, str], *steps: Step, kind: str = "", needs: Sequence[str] = ()
+    name: str,
+    files: Mapping[str, str],
+    *steps: Step,
+    kind: str = "",
+    needs: Sequence[str] = (),
+    heavy: bool = False,
 ) -> Trajectory:
     """The same on `make-test`."""
-    return Trajectory(
-        name=name,
-        goal="make-test",
-        kind=kind,
-        files=files,
-        steps=steps,
-        command=["make", "test"],
-        needs=["make", *needs],
-        honest=not kind,
-    )
+    one = pytest_run(name, files, *steps, kind=kind, heavy=heavy)
+    return replace(one, goal="make-test", command=["make", "test"], needs=["make", *needs])
 
 
 def shell_run(
-    name: str, files: Mapping[str, str], *steps: Step, kind: str = "", needs: Sequence[str] = ()
+    name: str,
+    files: Mapping[str, str],
+    *steps: Step,
+    kind: str = "",
+    needs: Sequence[str] = (),
+    heavy: bool = False,
 ) -> Trajectory:
     """The same on `shell-goal`; the check is `check.sh`."""
-    return Trajectory(
-        name=name,
-        goal="shell-goal",
-        kind=kind,
-        files=files,
-        steps=steps,
-        command=["sh", "check.sh"],
-        settings={"check_command": "sh check.sh"},
-        needs=needs,
-        honest=not kind,
+    one = pytest_run(name, files, *steps, kind=kind, heavy=heavy)
+    settings = {"check_command": "sh check.sh"}
+    return replace(
+        one, goal="shell-goal", command=["sh", "check.sh"], settings=settings, needs=needs
     )

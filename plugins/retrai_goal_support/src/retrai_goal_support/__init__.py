@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from retrai_core import fresh_folder, temporary_prefix, without_files
 
-from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_files, changed_lines
+from .audits import LOOKS_FOR_RETRAI, OWN_EQUALITY, Trick, audit_lines, changed_files, changed_lines
 from .contradictions import (
     LITERAL,
     ExactForms,
@@ -27,6 +27,7 @@ __all__ = [
     "CALL_RECORDER_FILES",
     "LITERAL",
     "LOOKS_FOR_RETRAI",
+    "OWN_EQUALITY",
     "ExactForms",
     "Failure",
     "FolderOptions",

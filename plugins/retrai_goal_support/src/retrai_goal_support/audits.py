@@ -45,6 +45,13 @@ class Trick:
 
 LOOKS_FOR_RETRAI = Trick.reaching("(?i:_retrai|retrai[_-])", "looks for retrai")
 """Source that can tell a check of retrai from a plain one, in whatever language it is written."""
+OWN_EQUALITY = Trick.reaching(
+    r"^\s*class \w+\((?:\w+\.)?(?:int|float|complex|Decimal|Fraction|date|datetime|time|timedelta"
+    r"|type|ABCMeta|EnumMeta|EnumType)\):(?:(?!\n\S)[\s\S])*?\n\s*def __(?:eq|ne)__\(",
+    "says of a number, a time or a class what it equals",
+    lines=40,
+)
+"""Python source with values of which the language says what they equal, and that say it anew."""
 
 
 def audit_lines(

@@ -49,6 +49,8 @@ class ExactForms:
         loops: heads of loops, with the group `source`. The assertion that failed may stand directly
             in such a loop of the test.
         one_item: an expression for `%s`, a source, that has an item where the source has none.
+        opposites: parts of a line that expect a failure, with what expects none. They count in the
+            assertion that failed.
     """
 
     start: re.Pattern[str]
@@ -59,6 +61,7 @@ class ExactForms:
     far: bool = False
     loops: Sequence[re.Pattern[str]] = ()
     one_item: str = "%s"
+    opposites: Sequence[tuple[re.Pattern[str], str]] = ()
 
 
 async def contradict_suite(
@@ -210,6 +213,9 @@ def _changed_at(
     text: str, at: int, forms: ExactForms, known: Sequence[str], *, has_failed: bool
 ) -> _Edits:
     """Changes the expectation on a line; nothing where it has no known form."""
+    for pattern, other in forms.opposites if has_failed else ():
+        if found := pattern.match(text, at):
+            return {found.span("failure"): other}
     for form in forms.exact:
         found = form.match(text, at)
         actual = found["actual"] if found else ""

@@ -154,7 +154,9 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         """
         if not self._begun.exists():
             return
-        for name in names:
+        # Rules for patterns name no object file.
+        objects = [str(path.relative_to(copy)) for path in copy.rglob("*.o")]
+        for name in dict.fromkeys([*names, *objects]):
             original = self.context.project / self.options.path / name
             with suppress(FileNotFoundError, NotADirectoryError):
                 is_newer = original.lstat().st_ctime_ns > self._begun.stat().st_mtime_ns

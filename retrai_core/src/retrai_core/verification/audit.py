@@ -12,7 +12,8 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from ..contracts.goal import Suspicion
@@ -20,6 +21,7 @@ from ..storage.snapshots import Snapshots
 from ..workspace.installed import is_package, stands_in_modules
 from ..workspace.tree_hash import CACHE_FOLDERS
 from ..workspace.tree_walk import NEVER_WALKED
+from .expected_files import is_expected_output
 from .files import is_skipped, walk
 from .guard import Guard
 
@@ -31,6 +33,7 @@ _SKIPPED = NEVER_WALKED | CACHE_FOLDERS
 _CACHES = (".cache", ".vite")
 """What tools keep there is nobody's source, unless a line says the folder's name too."""
 _WORD = re.compile(r"\w+(?:-\w+)*")
+_LOADS = re.compile(r"^\+[^#\n]*\b(?:import|require|include|source)\b.*", re.MULTILINE)
 _DATA = re.compile(
     # A control character before any text or comment could have begun: ELF, PNG, gzip, SQLite, ...
     rb"[^'\"`/#\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]*[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
@@ -58,8 +61,11 @@ def _written_late(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     first = snapshots.all()[:1] if snapshots.available else []
     kept = snapshots.entries(first[0]) if first else guard.baseline.protected
     what = "is written while the check runs, and was not before"
-    late = [path for path in guard.baseline.written_late if path in kept]
-    return [Suspicion(path, 1, what, sign="unchanged") for path in late]
+    found: list[Suspicion] = []
+    for path in (path for path in guard.baseline.written_late if path in kept):
+        belongs = guard.belongs_to_check(path) and is_expected_output(path, in_check=True)
+        found.append(Suspicion(path, 1, what, belongs, "" if belongs else "unchanged"))
+    return found
 
 
 def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
@@ -69,7 +75,9 @@ def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     if not snapshots.available or not every:
         return []
     known, since_s = snapshots.entries(every[-1]).keys(), guard.baseline.taken_at
-    unseen, unread = unseen_changes(project, since_s, known, snapshots.diff())
+    loading = (line for text in _sources(snapshots) for line in _LOADS.findall(text))
+    lines = chain(_added(snapshots.diff()), loading)
+    unseen, unread = unseen_changes(project, since_s, known, lines)
     found = [each for each in goal.audit(unseen) if each.reaches_runner or each.sign]
     if found:
         # What is built from sources does what those do.
@@ -99,24 +107,24 @@ def _kind(suspicion: Suspicion) -> str:
 
 
 def unseen_changes(
-    project: Path, since_s: float, seen: Collection[str], diff: str
+    project: Path, since_s: float, seen: Collection[str], lines: Iterable[str]
 ) -> tuple[str, list[str]]:
     """What was changed in files that no snapshot holds and that count.
 
-    Of what was ignored only that counts which a line that the run added names: a build writes many
-    files, and those are made of what the diff shows.
+    Of what was ignored only that counts which a line that the run added, or that loads a module,
+    names: a build writes many files, and those are made of what the diff shows.
 
     Args:
         project: the project.
         since_s: seconds since the epoch.
         seen: what a snapshot holds, by relative path.
-        diff: what the run changed there.
+        lines: such lines; they are read where anything was changed.
 
     Returns:
         a diff as if every line of theirs was added; and those that are beyond what is read.
     """
     waiting = {path: size for path, size in _changed(project, since_s) if path not in seen}
-    named = {word for line in _added(diff) for word in _WORD.findall(line)}
+    named = {word for line in (lines if waiting else ()) for word in _WORD.findall(line)}
     chosen: dict[str, str] = {}
     unread: list[str] = []
     left = MAX_BYTES
