@@ -59,9 +59,9 @@ The goal is `pyright`: pyright reports no error for this project, with the confi
 annotation often causes many of them, so fix declarations before uses.
 - Say what the code really does: narrow a type by checking it, give a function the annotation that \
 fits all its callers, make None explicit. Behaviour must not change; run the tests if there are any.
-- `# type: ignore`, `# pyright:` comments, `Any`, blind casts, excludes and looser rules are no \
-solution: new ones are counted, and the goal does not hold with more of them. pyright's \
-configuration is protected.
+- `# type: ignore`, `# pyright:` comments, excludes and looser rules are no solution: new ones are \
+counted, and the goal does not hold with more of them. Nor is a cast, `getattr` or `Any` that only \
+hides an error: pyright is asked again without it. pyright's configuration is protected.
 - A missing import may mean a package that is not installed in the project's environment; say so \
 instead of hiding it.
 - No checked file may disappear.\
