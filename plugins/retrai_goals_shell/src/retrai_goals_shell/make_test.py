@@ -64,8 +64,8 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
     """`make test` exits 0 and ran something: where make says that there is nothing to be done, for
     a file of the target's name, say, the goal is not achieved. There is one case, the target; a
     Makefile or target that is missing, a time-out and a signal are no complete run. On the clean
-    copy at the end `make clean` comes first where the Makefile has it, and object files of the run are
-    made again, so that nothing built before counts."""
+    copy at the end `make clean` comes first where the Makefile has it, and object files of the run
+    are made again, so that nothing built before counts."""
 
     name: ClassVar[str] = "make-test"
     summary: ClassVar[str] = "`make test` succeeds"
