@@ -425,6 +425,7 @@ def test_detours_of_before_stay() -> None:
     assert without_detours(before, before + "b = cast(int, c)\n") == before + "b = (c)\n"
     assert without_detours(before, f"\n{before}") == ""
     assert without_detours("", "def g(): ...\ncast(F, g)\nclass A:\n    a: Any = b\n") == ""
+    assert without_detours("", "cast(Named, self).name\n") == ""
     assert without_detours("", "'é'; getattr(a, 'é')\n") == "'é'; (a.é)\n"
     assert without_detours("", "getattr(a, '1'); getattr(a, b, c); vars(a)[1]; def") == ""
 

@@ -78,12 +78,12 @@ def _span(node: _Code) -> tuple[int, int, int, int]:
 
 def _detours(text: str) -> Iterator[tuple[_Code, _Code]]:
     """The outermost detours, each with what it stands for."""
-    functions = {each.name for each in definitions(text) if isinstance(each, Function)}
+    # Decorators cast the function that they give back, and classes that are mixed in themselves.
+    usual = {"self", *(each.name for each in definitions(text) if isinstance(each, Function))}
 
     def straight(node: ast.AST) -> ast.expr | None:
         plain = _straight(node)
-        # Decorators cast the function that they give back.
-        if plain is None or (isinstance(plain, ast.Name) and plain.id in functions):
+        if plain is None or (isinstance(plain, ast.Name) and plain.id in usual):
             return None
         return replace_nodes(plain, straight)
 
