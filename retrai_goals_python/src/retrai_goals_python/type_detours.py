@@ -46,8 +46,8 @@ def without_detours(before: str, now: str) -> str:
         if known[text] >= 0:
             continue
         first, column, last, end = _span(node)
-        gone = "\n" * (last - first)
-        new = f"({ast.unparse(plain)}{gone})" if isinstance(plain, ast.expr) else ast.unparse(plain)
+        new = ast.unparse(plain) + "\n" * (last - first)
+        new = f"({new})" if isinstance(plain, ast.expr) else new
         data = data[: starts[first - 1] + column] + new.encode() + data[starts[last - 1] + end :]
     return "" if data == now.encode() else data.decode()
 
