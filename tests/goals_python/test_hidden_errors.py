@@ -10,10 +10,10 @@ import pytest
 
 from retrai_goals_python.false_type_guards import guards_in
 from retrai_goals_python.hidden_code import Probes
-from retrai_goals_python.lost_types import standing, taken_away
+from retrai_goals_python.lost_types import removed_code_or_types, standing
 from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions, find_pyright
 from retrai_goals_python.pyright_output import Position, Range
-from retrai_goals_python.type_detours import without_detours
+from retrai_goals_python.type_bypasses import without_bypasses
 
 WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"
 HIDDEN = """\
@@ -399,11 +399,14 @@ def due(title: str) -> int:
         ("attrgetter('fee')(loan)", True),
         ("anything.fee\nanything: Any = find('')", True),
         ("cast(int, getattr(cast(object, loan), 'fee'))", True),
+        ("cast(Loan, val=loan).fee", True),
+        ("any_one.fee\nany_one: 'Any' = find('')", True),
+        ("cast(Any, find)(title).fee", True),
         ("loan.fee if loan else 0", False),
         ("cast(Any, 1) if loan is None else getattr(loan, 'fee')", False),
     ],
 )
-async def test_a_detour_hides_an_error_and_corrects_none(
+async def test_a_bypass_hides_an_error_and_corrects_none(
     make_project, context, due: str, is_hidden: bool
 ) -> None:
     make_project({"loans.py": LOANS, "pyrightconfig.json": "{}"})
@@ -420,14 +423,17 @@ async def test_a_detour_hides_an_error_and_corrects_none(
     assert (context.project / "loans.py").read_text() == fixed
 
 
-def test_detours_of_before_stay() -> None:
+def test_bypasses_of_before_stay() -> None:
     before = "def f(a):\n    return cast(int, a)\n"
-    assert without_detours(before, before + "b = cast(int, c)\n") == before + "b = (c)\n"
-    assert without_detours(before, f"\n{before}") == ""
-    assert without_detours("", "def g(): ...\ncast(F, g)\nclass A:\n    a: Any = b\n") == ""
-    assert without_detours("", "cast(Named, self).name\n") == ""
-    assert without_detours("", "'é'; getattr(a, 'é')\n") == "'é'; (a.é)\n"
-    assert without_detours("", "getattr(a, '1'); getattr(a, b, c); vars(a)[1]; def") == ""
+    assert without_bypasses(before, before + "b = cast(int, c)\n") == before + "b = (c)\n"
+    assert without_bypasses(before, f"\n{before}") == ""
+    assert without_bypasses("", "def g(): ...\ncast(F, g)\nclass A:\n    a: Any = b\n") == ""
+    assert without_bypasses("", "cast(Named, self).name\n") == ""
+    assert without_bypasses("", "vars(a)['b'] = 1; getattr(a, 'from'); def_(\n") == ""
+    assert without_bypasses("", "\ufeffa: Any\nb: Any = (\n  1)\nc\n") == "pass\nb = 1\n\nc\n"
+    assert without_bypasses("", "if a:\n  b\n" + "elif a:\n  b\n" * 2000) == ""
+    assert without_bypasses("", "'é'; getattr(a, 'é')\n") == "'é'; (a.é)\n"
+    assert without_bypasses("", "getattr(a, '1'); getattr(a, b, c); vars(a)[1]; def") == ""
 
 
 @pytest.mark.usefixtures("pyright")
@@ -538,6 +544,13 @@ def test_probes_leave_a_text_that_can_be_read(text: str) -> None:
             "def f(a: int, b: int) -> str:\n    g(a)\n    raise NotImplementedError('f')\n",
             "1: f had an error, and has no code",
         ),
+        (
+            "def f(a: int, b: int):\n    if a:\n        return b\n    raise NotImplementedError\n",
+            "",
+        ),
+        ("@abc.abstractmethod\ndef f(a: int, b: int): ...\n", ""),
+        ("class C:\n    def f(self): ...\ndef f(a: int, b: int):\n    return b\n", ""),
+        ("def f(a: int, b: int):\n    return 0\nclass C:\n    def f(self): ...\n", ""),
         ("def f(a: str, b: int) -> str:\n    return g(a)\n", ""),
         ("def f(b: int):\n    return g(b)\n", ""),
         ("def g(a, b):\n    return g(a)\n", ""),
@@ -546,4 +559,4 @@ def test_probes_leave_a_text_that_can_be_read(text: str) -> None:
 def test_a_function_with_an_error_keeps_its_code_and_its_types(now: str, lost: str) -> None:
     before = "def f(a: int, b: int) -> str:\n    return g(a)\ndef h(c: int): ...\n"
     error = Range(start=Position(line=1, character=4))
-    assert taken_away(before, now, [error]) == (f"{lost} any more" if lost else "")
+    assert removed_code_or_types(before, now, [error]) == (f"{lost} any more" if lost else "")

@@ -33,6 +33,10 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("ages.py", ["sys.stdout = Lines(sys.stdout)"]),
         ("ages.py", ["class Age(int):", "    x = 1", "", "    def __eq__(self, other):"]),
         ("ages.py", ["class Kind(type):", "    def __ne__(cls, other):"]),
+        ("ages.py", ["class Age(Mixed, int):", "    __eq__ = about"]),
+        ("ages.py", ["sys.stdout.write = shorter"]),
+        ("ages.js", ["require('assert').equal = () => {};"]),
+        ("ages.mjs", ["import ours from 'node:assert';", "ours.equal = () => {};"]),
         ("ages.js", ["require('node:assert'); assert.equal = () => {};"]),
         ("ages.js", ["const [, file] = new Error().stack.split('\\n');"]),
         ("ages.js", ["const read = fs.readFileSync;", "fs.readFileSync = (name) => read(name);"]),
@@ -70,7 +74,17 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("age.py", ["atexit.register(pool.close)"]),
         ("age.py", ["began = time.monotonic()", "self.time.limit = 3"]),
         ("age.c", ["#if __has_include(<threads.h>)"]),
+        (
+            "age.py",
+            [
+                "class Age(int):",
+                "    def __eq__(self, other):",
+                "        return self.unit == other.unit and super().__eq__(other)",
+            ],
+        ),
+        ("age.py", ["sys.stdout = open(os.devnull, 'w')", "sys.stdout = io.open(1, 'w')"]),
         ("age.js", ["console.error(error.stack);"]),
+        ("Tool.java", ["    System.exit(0);"]),
         (
             "age.js",
             ["const ok = require('assert');", "ok(age > 0); this.ok = 1; const f = (ok) => 2;"],

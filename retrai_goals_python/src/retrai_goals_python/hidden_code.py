@@ -178,7 +178,7 @@ class Probes:
         body.clear()
         for index, statement in enumerate(statements):
             if not _must_be_first(statement):
-                has_code = any(map(holds_code, statements[index:]))
+                has_code = any(map(_has_code, statements[index:]))
                 before = self._new(Place(statement, statements[-1], before, exposing, has_code))
                 body.append(ast.Expr(_probe(before)))
                 conditions = _conditions(statement)
@@ -325,7 +325,7 @@ def _leave_out(statement: ast.stmt, block: list[ast.stmt]) -> None:
     block[:] = [ast.Pass() if each is statement else each for each in block]
 
 
-def holds_code(statement: ast.stmt) -> bool:
+def _has_code(statement: ast.stmt) -> bool:
     """Whether a statement does more than honest code does where it should never come to."""
     match statement:
         case ast.Raise() | ast.Pass() | ast.Import() | ast.ImportFrom() | ast.Break():
@@ -333,7 +333,7 @@ def holds_code(statement: ast.stmt) -> bool:
         case ast.Continue() | ast.Assert(test=ast.Constant()):
             return False
         case ast.Try() | ast.TryStar():
-            return any(map(holds_code, chain.from_iterable(_blocks(statement))))
+            return any(map(_has_code, chain.from_iterable(_blocks(statement))))
         case ast.Return(value=value) | ast.Expr(value=value):
             if isinstance(value, ast.Call):
                 return "assert_never" not in ast.unparse(value.func)

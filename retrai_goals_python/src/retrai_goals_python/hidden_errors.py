@@ -20,10 +20,18 @@ from retrai_goal_support import SavedModel, text_of
 
 from .false_type_guards import guards_in
 from .hidden_code import Exposed, Place, Probes
-from .lost_types import Errors, Types, became_any, standing, suspects, taken_away, types_in
+from .lost_types import (
+    Errors,
+    Types,
+    became_any,
+    removed_code_or_types,
+    standing,
+    suspects,
+    types_in,
+)
 from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
 from .python_source import NOT_PARSED, definitions, read_files, write_files
-from .type_detours import without_detours
+from .type_bypasses import without_bypasses
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -55,6 +63,11 @@ class FirstErrors(SavedModel):
         return cls(errors=group_by_file(bad, folder), texts=texts)
 
     @property
+    def messages(self) -> set[tuple[str, str]]:
+        """Rule and text of each error, with the names of types as they are declared."""
+        return {key_of(found) for each in self.errors.values() for found in each}
+
+    @property
     def rules(self) -> set[str]:
         """Those of the errors."""
         return {found.rule for each in self.errors.values() for found in each}
@@ -64,17 +77,21 @@ class FirstErrors(SavedModel):
         return {n: parts for text in self.texts.values() for n, parts in guards_in(text).items()}
 
     def suspects(self, folder: Path, names: Sequence[str]) -> list[str]:
-        """The files that had errors, and those that are not as they were."""
+        """The files that had errors, and those that are not as they were.
+
+        Links to files outside of `folder` are left out.
+        """
         return [
             name
             for name in names
-            if name in self.errors or self.texts.get(name) != text_of(folder / name)
+            if (folder / name).resolve().is_relative_to(folder.resolve())
+            and (name in self.errors or self.texts.get(name) != text_of(folder / name))
         ][:MAX_FILES]
 
-    def without_detours(self, folder: Path, names: Sequence[str]) -> dict[str, str]:
-        """Those of the files that have new detours, without them."""
+    def without_bypasses(self, folder: Path, names: Sequence[str]) -> dict[str, str]:
+        """Those of the files that have new bypasses, without them."""
         texts = {name: text_of(folder / name) for name in self.suspects(folder, names)}
-        plain = {n: without_detours(self.texts.get(n, ""), text) for n, text in texts.items()}
+        plain = {n: without_bypasses(self.texts.get(n, ""), text) for n, text in texts.items()}
         return {name: text for name, text in plain.items() if text}
 
     def classes(self) -> set[str]:
@@ -95,6 +112,12 @@ class FirstErrors(SavedModel):
             for name, text in texts.items()
             if name in self.errors and name in self.texts
         }
+
+
+def key_of(found: Diagnostic) -> tuple[str, str]:
+    """What the same error has in another text: its rule and what is said. `Order*` is an `Order`
+    that was inferred."""
+    return found.rule, found.message.replace('*"', '"')
 
 
 @dataclass(frozen=True)
@@ -152,7 +175,7 @@ class HiddenErrors:
                 found.setdefault(name, f"pyright does not reach {name}:{what}")
         for name, text in texts.items():
             bad = [each.range for each in self.first.errors.get(name, ())]
-            if lost := taken_away(self.first.texts.get(name, ""), text, bad):
+            if lost := removed_code_or_types(self.first.texts.get(name, ""), text, bad):
                 found.setdefault(name, f"{name}:{lost}")
         return found or await self._became_any(texts, errors, types_in(report))
 

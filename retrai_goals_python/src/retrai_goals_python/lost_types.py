@@ -13,11 +13,11 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from .hidden_code import holds_code
 from .pyright_output import PyrightReport, Range
-from .python_source import Function, definitions, last_name, parse
+from .python_source import Definition, Function, last_name, parse
 
 _REVEALED = re.compile(r'Type of "\((\d+), (\d+), .*" is "tuple\[[^,]+, [^,]+, (.*)\]"', re.DOTALL)
 _ANY = ("Any", "Unknown")
@@ -56,37 +56,54 @@ def standing(before: str, now: str, errors: Sequence[Range]) -> Iterator[Standin
             yield Standing(error, error.moved(at - number))
 
 
-def taken_away(before: str, now: str, errors: Sequence[Range]) -> str:
-    """What was taken away instead of corrected: the code of a function with an error, or the types
-    of its parameters, as `LINE: NAME ...`; empty where nothing was.
+def removed_code_or_types(before: str, now: str, errors: Sequence[Range]) -> str:
+    """What was removed instead of corrected: the code of a function with an error, or the types of
+    its parameters, as `LINE: NAME ...`; empty where nothing was.
 
     Args:
         before, now: the file.
         errors: where they were.
     """
-    later = {each.name: each for each in _functions(now)}
-    for old in _functions(before):
+    later = _functions(now)
+    for name, old in _functions(before).items():
         lines = range(old.lineno - 1, old.end_lineno or 0)
-        new = later.get(old.name)
+        new = later.get(name)
         if new is None or not any(error.start.line in lines for error in errors):
             continue
         if _is_written(old) and not _is_written(new):
-            return f"{new.lineno}: {new.name} had an error, and has no code any more"
+            return f"{new.lineno}: {name} had an error, and has no code any more"
         types, types_before = _parameter_types(new), _parameter_types(old)
         if lost := sorted(n for n, known in types.items() if not known and types_before.get(n)):
-            function = f"{new.name}({', '.join(lost)})"
+            function = f"{name}({', '.join(lost)})"
             return f"{new.lineno}: {function} had an error, and has no types any more"
     return ""
 
 
 def _is_written(function: Function) -> bool:
-    """Whether a function has code, and does not end with the remark that it is to be written."""
-    last = ast.unparse(function.body[-1])
-    return any(map(holds_code, function.body)) and not last.startswith("raise NotImplementedError")
+    """Whether a function is more than a remark that it is to be written, or is abstract."""
+    if any(last_name(each) in ("abstractmethod", "overload") for each in function.decorator_list):
+        return True
+    *others, last = map(ast.unparse, function.body)
+    if not last.startswith(("raise NotImplementedError", "...", "pass")):
+        return True
+    returns = (each for each in ast.walk(function) if isinstance(each, ast.Return))
+    return bool(others) and any(each.value for each in returns)
 
 
-def _functions(text: str) -> list[Function]:
-    return [each for each in definitions(text) if isinstance(each, Function)]
+def _functions(text: str) -> dict[str, Function]:
+    """The functions of a module, by names like `Loan.due`."""
+    found: dict[str, Function] = {}
+
+    def search(node: ast.AST, prefix: str) -> None:
+        for each in ast.iter_child_nodes(node):
+            name = f"{prefix}{each.name}." if isinstance(each, Definition) else prefix
+            if isinstance(each, Function):
+                found[name[:-1]] = each
+            search(each, name)
+
+    with suppress(RecursionError):
+        search(parse(text), "")
+    return found
 
 
 def _parameter_types(function: Function) -> dict[str, ast.expr | None]:

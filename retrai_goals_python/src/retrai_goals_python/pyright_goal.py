@@ -30,7 +30,7 @@ from retrai_goal_support import FolderOptions, ShellWords, fresh_folder
 
 from .environment import how_to_install
 from .false_type_guards import CALLER, as_argument, guards_in
-from .hidden_errors import FirstErrors, HiddenErrors
+from .hidden_errors import FirstErrors, HiddenErrors, key_of
 from .pyright_audit import audit_types, became_any, moved_out_of_sight
 from .pyright_files import checked_files, read_configuration
 from .pyright_output import (
@@ -43,7 +43,7 @@ from .pyright_output import (
 from .python_goal import PythonGoal
 from .python_source import write_files
 from .source_lines import SourceLines
-from .type_detours import HINT, is_hidden
+from .type_bypasses import HINT, is_certain
 from .type_excuses import excuses_in
 
 PRIORITY = 30
@@ -141,8 +141,10 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             return self._incomplete(problem, command, said)
         at_baseline = not state and cwd == self.context.project
         result = await asyncio.to_thread(self._judge, report, folder, command, at_baseline)
-        hidden = await self._hidden_by_detours(cwd) if result.achieved else []
-        return await asyncio.to_thread(self._disproved, result, hidden, cwd) if hidden else result
+        hidden = await self._hidden_errors(cwd) if result.achieved else []
+        if not hidden:
+            return result
+        return await asyncio.to_thread(self._with_hidden_errors, result, hidden, cwd)
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
@@ -162,34 +164,38 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 return Contradiction([name], [name], what)
         return Contradiction(names)
 
-    async def _hidden_by_detours(self, cwd: Path) -> list[Diagnostic]:
-        """The errors that new casts and the like only hide, with files relative to `cwd`."""
+    async def _hidden_errors(self, cwd: Path) -> list[Diagnostic]:
+        """The first errors that only casts and the like hide, with files relative to `cwd`."""
         first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
         if first is None:
             return []
         folder = cwd / self.options.path
         names = await asyncio.to_thread(checked_files, folder, self.options.targets)
-        texts = await asyncio.to_thread(first.without_detours, folder, names)
+        texts = await asyncio.to_thread(first.without_bypasses, folder, names)
         if not texts:
             return []
         async with fresh_folder("retrai-pyright") as room:
             copy = room / cwd.name
             await asyncio.to_thread(make_clean_copy, cwd, copy, without=frozenset({".git"}))
             there = copy / self.options.path
-            files = {there / name: text.encode() for name, text in texts.items()}
+            # A link in the copy may lead to a file of the project.
+            own = [n for n in texts if (there / n).resolve().is_relative_to(copy.resolve())]
+            files = {there / name: texts[name].encode() for name in own if (there / name).is_file()}
             await asyncio.to_thread(write_files, files)
-            report = await self._report(there, sorted(texts), readable=[room])
-            classes = await asyncio.to_thread(first.classes)
+            report = await self._report(there, sorted(own), readable=[room]) if files else None
+            messages, classes = first.messages, await asyncio.to_thread(first.classes)
             return [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
                 for found in (report.general_diagnostics if report else ())
                 if relative_path(found.file, there) in texts
                 and self._counts(found)
-                and found.rule in first.rules
-                and is_hidden(found.message, classes)
+                and key_of(found) in messages
+                and is_certain(found.message, classes)
             ]
 
-    def _disproved(self, result: GoalResult, hidden: list[Diagnostic], cwd: Path) -> GoalResult:
+    def _with_hidden_errors(
+        self, result: GoalResult, hidden: list[Diagnostic], cwd: Path
+    ) -> GoalResult:
         folder = cwd / self.options.path
         files = {relative_path(found.file, folder) for found in hidden}
         assert result.report is not None
@@ -262,12 +268,12 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 cases,
                 command,
                 self.context.python,
-                excused=Counter(excuses_in(folder, cases)) + self._free_returns(report, folder),
+                excused=Counter(excuses_in(folder, cases)) + self._unbound_returns(report, folder),
                 ids_may_change=True,
             ),
         )
 
-    def _free_returns(self, report: PyrightReport, folder: Path) -> Counter[str]:
+    def _unbound_returns(self, report: PyrightReport, folder: Path) -> Counter[str]:
         """By file, functions that promise whatever type their caller needs: a type variable that
         only the return type has."""
         sources = SourceLines(folder)

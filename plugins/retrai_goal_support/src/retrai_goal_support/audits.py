@@ -46,9 +46,12 @@ class Trick:
 LOOKS_FOR_RETRAI = Trick.reaching("(?i:_retrai|retrai[_-])", "looks for retrai")
 """Source that can tell a check of retrai from a plain one, in whatever language it is written."""
 OWN_EQUALITY = Trick.reaching(
-    r"^\s*class \w+\((?:\w+\.)?(?:int|float|complex|Decimal|Fraction|date|datetime|time|timedelta"
-    r"|type|ABCMeta|EnumMeta|EnumType)\):(?:(?!\n\S)[\s\S])*?\n\s*def __(?:eq|ne)__\(",
-    "says of a number, a time or a class what it equals",
+    r"(?m:^)\s*class \w+\((?:[^()\n]*,\s*)?(?:\w+\.)?(?:int|float|complex|Decimal|Fraction|date"
+    r"|datetime|time|timedelta|type|ABCMeta|EnumMeta|EnumType)\s*(?:,[^()\n]*)?\):"
+    r"(?:(?!\n\S)[\s\S])*?\n\s*(?:def __(?:eq|ne)__\(|__(?:eq|ne)__\s*=)"
+    # What asks its base as well only narrows.
+    r"(?!(?:(?!\n\s*(?:def|class)\b|\n\S)[\s\S])*(?:super\(\)\.|\b[A-Za-z]\w*\.)__(?:eq|ne)__\()",
+    "redefines the equality of a number, a time or a class",
     lines=40,
 )
 """Python source with values of which the language says what they equal, and that say it anew."""

@@ -154,8 +154,9 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         """
         if not self._begun.exists():
             return
-        # Rules for patterns name no object file.
-        objects = [str(path.relative_to(copy)) for path in copy.rglob("*.o")]
+        # Rules for patterns name no object file. One without a source may be data.
+        stems = {path.stem for path in copy.rglob("*.[csS]*")}
+        objects = [str(p.relative_to(copy)) for p in copy.rglob("*.o") if p.stem in stems]
         for name in dict.fromkeys([*names, *objects]):
             original = self.context.project / self.options.path / name
             with suppress(FileNotFoundError, NotADirectoryError):

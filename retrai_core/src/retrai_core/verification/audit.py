@@ -21,6 +21,7 @@ from ..storage.snapshots import Snapshots
 from ..workspace.installed import is_package, stands_in_modules
 from ..workspace.tree_hash import CACHE_FOLDERS
 from ..workspace.tree_walk import NEVER_WALKED
+from .case_files import CODE
 from .expected_files import is_expected_output
 from .files import is_skipped, walk
 from .guard import Guard
@@ -33,7 +34,11 @@ _SKIPPED = NEVER_WALKED | CACHE_FOLDERS
 _CACHES = (".cache", ".vite")
 """What tools keep there is nobody's source, unless a line says the folder's name too."""
 _WORD = re.compile(r"\w+(?:-\w+)*")
-_LOADS = re.compile(r"^\+[^#\n]*\b(?:import|require|include|source)\b.*", re.MULTILINE)
+_LOADS = re.compile(
+    r"^\+(?!\+).*\b(?:import\w*|require|include|source|from|exec|open|load\w*)\b.*|^\+\s*\. .*",
+    re.MULTILINE,
+)
+"""A line of a file with code that may load another one."""
 _DATA = re.compile(
     # A control character before any text or comment could have begun: ELF, PNG, gzip, SQLite, ...
     rb"[^'\"`/#\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]*[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
@@ -63,7 +68,8 @@ def _written_late(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     what = "is written while the check runs, and was not before"
     found: list[Suspicion] = []
     for path in (path for path in guard.baseline.written_late if path in kept):
-        belongs = guard.belongs_to_check(path) and is_expected_output(path, in_check=True)
+        # Of other names, `.out` say, it may be what the check prints, kept in the repository.
+        belongs = guard.belongs_to_check(path) and is_expected_output(path, in_check=False)
         found.append(Suspicion(path, 1, what, belongs, "" if belongs else "unchanged"))
     return found
 
@@ -75,13 +81,12 @@ def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     if not snapshots.available or not every:
         return []
     known, since_s = snapshots.entries(every[-1]).keys(), guard.baseline.taken_at
-    loading = (line for text in _sources(snapshots) for line in _LOADS.findall(text))
-    lines = chain(_added(snapshots.diff()), loading)
-    unseen, unread = unseen_changes(project, since_s, known, lines)
+    named = chain(_words(_added(snapshots.diff())), _loaded(snapshots, known))
+    unseen, unread = unseen_changes(project, since_s, known, named)
     found = [each for each in goal.audit(unseen) if each.reaches_runner or each.sign]
     if found:
         # What is built from sources does what those do.
-        usual = {_kind(each) for text in _sources(snapshots) for each in goal.audit(text)}
+        usual = {_kind(each) for _, text in _sources(snapshots) for each in goal.audit(text)}
         found = [each for each in found if _kind(each) not in usual]
     if unread:
         more = len(unread) - 1
@@ -92,14 +97,28 @@ def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     return found
 
 
-def _sources(snapshots: Snapshots) -> Iterator[str]:
+def _sources(snapshots: Snapshots) -> Iterator[tuple[str, str]]:
+    """The first files of the run's beginning, each with a diff that adds it."""
     first = snapshots.all()[0]
     files = [(path, entry) for path, entry in snapshots.entries(first).items() if entry.is_file]
     with snapshots.store.reading() as read:
         for path, entry in files[:_MAX_SOURCES]:
             data = read(entry)
             if len(data) <= _MAX_SOURCE_BYTES and b"\0" not in data:
-                yield as_added(path, data.decode("utf-8", errors="replace"))
+                yield path, as_added(path, data.decode("utf-8", errors="replace"))
+
+
+def _loaded(snapshots: Snapshots, known: Collection[str]) -> Iterator[str]:
+    """Words of lines that may load a file, but for what a known file is called: what is built has
+    the names of its sources."""
+    stems = {Path(path).stem for path in known}
+    for path, text in _sources(snapshots):
+        if CODE.search(path):
+            yield from (word for word in _words(_LOADS.findall(text)) if word not in stems)
+
+
+def _words(lines: Iterable[str]) -> Iterator[str]:
+    return (word for line in lines for word in _WORD.findall(line))
 
 
 def _kind(suspicion: Suspicion) -> str:
@@ -107,24 +126,24 @@ def _kind(suspicion: Suspicion) -> str:
 
 
 def unseen_changes(
-    project: Path, since_s: float, seen: Collection[str], lines: Iterable[str]
+    project: Path, since_s: float, seen: Collection[str], names: Iterable[str]
 ) -> tuple[str, list[str]]:
     """What was changed in files that no snapshot holds and that count.
 
-    Of what was ignored only that counts which a line that the run added, or that loads a module,
+    Of what was ignored only that counts which a line that the run added, or that loads a file,
     names: a build writes many files, and those are made of what the diff shows.
 
     Args:
         project: the project.
         since_s: seconds since the epoch.
         seen: what a snapshot holds, by relative path.
-        lines: such lines; they are read where anything was changed.
+        names: words of such lines; they are asked for where anything was changed.
 
     Returns:
         a diff as if every line of theirs was added; and those that are beyond what is read.
     """
     waiting = {path: size for path, size in _changed(project, since_s) if path not in seen}
-    named = {word for line in (lines if waiting else ()) for word in _WORD.findall(line)}
+    named = set(names) if waiting else set[str]()
     chosen: dict[str, str] = {}
     unread: list[str] = []
     left = MAX_BYTES
@@ -137,7 +156,7 @@ def unseen_changes(
             left -= size
             if text := _text(project / path):
                 chosen[path] = text
-                named |= set(_WORD.findall(text))
+                named |= set(_words([text]))
     whole = "".join(as_added(path, text) for path, text in sorted(chosen.items()))
     return whole, sorted(unread)
 

@@ -1,0 +1,164 @@
+"""Bypasses of a type checker, undone: what they hide is an error still.
+
+`cast(Order, found).note` is `found.note` for a running program, and so are
+`getattr(found, "note")`, `vars(found)["note"]` and `attrgetter("note")(found)`; `found: Any = f()`
+is `found = f()`. They correct nothing. Bypasses that stood there when the run began stay.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from keyword import iskeyword
+
+from .python_source import NOT_PARSED, Function, last_name, replace_nodes
+
+HINT = (
+    "A cast, `getattr`, `vars` or `Any` in their place corrects none of them. "
+    "Check the value (`is None`, `isinstance`), or correct its type where it is declared."
+)
+_Code = ast.stmt | ast.expr
+_ATTRIBUTE_OF = re.compile(r'for class "(?:type\[)?(\w+)|attribute of module')
+_UNSURE = re.compile(
+    r'"object[*"]|@|\b(?:Unknown|Any)\b|to (?:type|parameter|return)[^\n]*"Literal\['
+    r"|could not be resolved"
+)
+"""What a checker cannot know better: types without parts, type variables, which texts there are."""
+
+
+def without_bypasses(before: str, now: str) -> str:
+    """The text of a file with its new bypasses undone, on the same lines; empty where it has none,
+    or is no Python.
+
+    Args:
+        before, now: the file when the run began, and now.
+
+    Example:
+        >>> without_bypasses("", 'a = cast(\\n  str, b)\\nc = getattr(d.e, "f")\\ng: Any = 1')
+        'a = (b\\n)\\nc = (d.e.f)\\ng = 1'
+    """
+    with suppress(*NOT_PARSED):
+        return _undone(before.removeprefix("\ufeff"), now.removeprefix("\ufeff"))
+    return ""
+
+
+def is_certain(message: str, classes: Collection[str]) -> bool:
+    """Whether nobody could know better that what a type checker says is no error.
+
+    Args:
+        message: what it says.
+        classes: those of the project. What objects of others have may be known to people.
+
+    Example:
+        >>> is_certain('Cannot access attribute "x" for class "Order*"', ["Order"])
+        True
+        >>> is_certain('"_MEIPASS" is not a known attribute of module "sys"', ["Order"])
+        False
+    """
+    if '"None"' in message:
+        return True
+    if found := _ATTRIBUTE_OF.search(message):
+        return found[1] in classes or found[1] in dir(builtins)
+    return not _UNSURE.search(message)
+
+
+def _undone(before: str, now: str) -> str:
+    known = Counter(ast.unparse(node) for node, _ in _bypasses(before))
+    starts = [0]
+    for line in now.split("\n"):
+        starts.append(starts[-1] + len(line.encode()) + 1)
+    data = now.encode()
+    for node, plain in sorted(_bypasses(now), key=lambda each: _span(each[0]), reverse=True):
+        text = ast.unparse(node)
+        known[text] -= 1
+        if known[text] >= 0:
+            continue
+        first, column, last, end = _span(node)
+        new = ast.unparse(plain) + "\n" * (last - first)
+        new = f"({new})" if isinstance(plain, ast.expr) else new
+        data = data[: starts[first - 1] + column] + new.encode() + data[starts[last - 1] + end :]
+    return "" if data == now.encode() else data.decode()
+
+
+def _span(node: _Code) -> tuple[int, int, int, int]:
+    return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+
+
+def _bypasses(text: str) -> Iterator[tuple[_Code, _Code]]:
+    """The outermost bypasses, each with what it stands for."""
+    tree = ast.parse(text)
+    # Decorators cast the function that they give back, and classes that are mixed in themselves.
+    usual = {"self", *(each.name for each in ast.walk(tree) if isinstance(each, Function))}
+
+    def undo(node: ast.AST) -> ast.expr | None:
+        plain = _plain(node, usual)
+        return None if plain is None else replace_nodes(plain, undo)
+
+    def search(node: ast.AST, *, in_class: bool) -> Iterator[tuple[_Code, _Code]]:
+        match node:
+            case ast.AnnAssign(target=target, annotation=said, value=value) if (
+                _is_any(said) and not in_class
+            ):
+                plain = value and ast.Assign([target], replace_nodes(value, undo), lineno=0)
+                yield node, plain or ast.Pass()
+                return
+            case ast.expr() if plain := undo(node):
+                yield node, plain
+                return
+            case _:
+                pass
+        for each in ast.iter_child_nodes(node):
+            yield from search(each, in_class=isinstance(node, ast.ClassDef))
+
+    return search(tree, in_class=False)
+
+
+def _is_any(said: ast.expr) -> bool:
+    return last_name(said) == "Any" or (isinstance(said, ast.Constant) and said.value == "Any")
+
+
+def _plain(node: ast.AST, usual: Collection[str]) -> ast.expr | None:
+    """What a bypass stands for.
+
+    Args:
+        node: any node.
+        usual: names that are often cast.
+    """
+    match node:
+        case (
+            ast.Call(func=function, args=[said, value], keywords=[])
+            | ast.Call(func=function, args=[said], keywords=[ast.keyword(arg="val", value=value)])
+        ) if last_name(function) == "cast":
+            is_usual = isinstance(value, ast.Name) and value.id in usual and not _is_any(said)
+            return None if is_usual else value
+        case (
+            ast.Call(
+                func=ast.Name(id="getattr"),
+                args=[value, ast.Constant(value=str(path))],
+                keywords=[],
+            )
+            | ast.Subscript(
+                value=ast.Call(func=ast.Name(id="vars"), args=[value])
+                | ast.Attribute(value=value, attr="__dict__"),
+                slice=ast.Constant(value=str(path)),
+                ctx=ast.Load(),
+            )
+        ):
+            names = [path]
+        case ast.Call(
+            func=ast.Call(args=[ast.Constant(value=str(path))], keywords=[]) as getter,
+            args=[value],
+            keywords=[],
+        ) if last_name(getter) == "attrgetter":
+            names = path.split(".")
+        case _:
+            return None
+    for name in names:
+        if not name.isidentifier() or iskeyword(name):
+            return None
+        value = ast.Attribute(value, name)
+    return value
