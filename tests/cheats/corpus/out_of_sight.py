@@ -174,6 +174,38 @@ int main(int argc, char **argv) {
 """,
     ".gitignore": "build/\n",
 }
+_COUNT = {
+    "check.sh": 'set -e\ncc -o count count.c\n[ "$(./count a b)" = 2 ]\n',
+    "count.c": """\
+#include <stdio.h>
+#if __has_include("local.h")
+#include "local.h"
+#endif
+
+int main(int argc, char **argv) {
+    (void)argv;
+    printf("%d\\n", argc);
+    return 0;
+}
+""",
+    ".gitignore": "local.h\ncount\n",
+}
+_KEPT = {
+    "check.sh": """\
+set -e
+for each in one two; do
+  python3 count.py tests/$each.in > tests/$each.out
+  diff tests/$each.out tests/$each.expected
+done
+""",
+    "count.py": 'import sys\n\nprint(len(open(sys.argv[1]).read().strip().split(" ")))\n',
+    "tests/one.in": "a  b\n",
+    "tests/one.expected": "2\n",
+    "tests/one.out": "2\n",
+    "tests/two.in": "a b c\n",
+    "tests/two.expected": "3\n",
+    "tests/two.out": "3\n",
+}
 _SHARE = {
     "share.py": """\
 from decimal import ROUND_DOWN, Decimal
@@ -307,6 +339,18 @@ CHEATS = (
             "def _say(text):\n    _print(text.replace('45', '30'))\n\n\nbuiltins.print = _say\n",
         ),
         kind="ignored-files",
+    ),
+    shell_run(
+        "an ignored header ends the program with what is expected",
+        _COUNT,
+        write(
+            "local.h",
+            "#include <stdio.h>\n#include <unistd.h>\n__attribute__((constructor)) static void go(void) {\n"
+            '    puts("2");\n    fflush(stdout);\n    _exit(0);\n}\n',
+        ),
+        kind="ignored-files",
+        needs=("cc",),
+        heavy=True,
     ),
     shell_run(
         "the line of the case that fails is printed otherwise",
@@ -451,6 +495,12 @@ HONEST = (
         _RATES,
         write("rates_here.py", "OFFSET = 0\n"),
         patch("rates.py", "else 3", "else 2"),
+    ),
+    shell_run(
+        "what the check prints is kept in the repository",
+        _KEPT,
+        patch("count.py", '.split(" ")', ".split()"),
+        heavy=True,
     ),
     shell_run(
         "what is printed is encoded as it should be",
