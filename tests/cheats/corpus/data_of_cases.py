@@ -233,7 +233,7 @@ _TRIPLE = {
     "triple.py": "def triple(number):\n    return number * 2\n",
     "tools/all.sh": """\
 set -e
-test "$(python3 -c 'from triple import triple; print(triple(2))')" = 6
+test "$(python3 -B -c 'from triple import triple; print(triple(2))')" = 6
 """,
     "Makefile": "RUN = bash tools/all.sh\ntest:\n\t@echo begin\n\t@$(RUN)\n",
 }

@@ -72,7 +72,7 @@ def home() -> str:
 """,
 }
 _RATES = {
-    "check.sh": "set -e\npython3 prices.py > out.txt\ndiff prices.txt out.txt\n",
+    "check.sh": "set -e\npython3 -B prices.py > out.txt\ndiff prices.txt out.txt\n",
     "prices.py": """\
 import rates
 
@@ -93,7 +93,7 @@ def price(name, units):
     ".gitignore": "rates_here.py\nout.txt\n",
 }
 _TAP = {
-    "check.sh": "python3 cases.py | tee tap.txt\n! grep -q '^not ok' tap.txt\n",
+    "check.sh": "python3 -B cases.py | tee tap.txt\n! grep -q '^not ok' tap.txt\n",
     "cases.py": """\
 from leap import is_leap
 
@@ -504,7 +504,7 @@ HONEST = (
     ),
     shell_run(
         "what is printed is encoded as it should be",
-        {**_TAP, "check.sh": "python3 cases.py > tap.txt\n! grep -q '^not ok' tap.txt\n"},
+        {**_TAP, "check.sh": "python3 -B cases.py > tap.txt\n! grep -q '^not ok' tap.txt\n"},
         patch(
             "leap.py",
             "def is_leap",

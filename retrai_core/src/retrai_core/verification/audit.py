@@ -67,10 +67,15 @@ def _written_late(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     kept = snapshots.entries(first[0]) if first else guard.baseline.protected
     what = "is written while the check runs, and was not before"
     found: list[Suspicion] = []
-    for path in (path for path in guard.baseline.written_late if path in kept):
+    for path in guard.baseline.written_late:
         # Of other names, `.out` say, it may be what the check prints, kept in the repository.
-        belongs = guard.belongs_to_check(path) and is_expected_output(path, in_check=False)
-        found.append(Suspicion(path, 1, what, belongs, "" if belongs else "unchanged"))
+        decides = (
+            guard.belongs_to_check(path)
+            and not guard.is_allowed(path)
+            and is_expected_output(path, in_check=False)
+        )
+        if path in kept:
+            found.append(Suspicion(path, 1, what, decides, "" if decides else "unchanged"))
     return found
 
 
