@@ -65,6 +65,31 @@ def test_a_page_goes_on_by_itself_once_another_tab_has_signed_in(
         expect(page.locator(".run-head .badge")).to_have_text("achieved")
 
 
+BREAKS_OFF = """
+const fetched = window.fetch;
+window.brokenOff = 0;
+window.fetch = (path, init) => {
+  if (!String(path).startsWith('/api/plugins')) return fetched(path, init);
+  window.brokenOff += 1;
+  const body = new ReadableStream({ pull: (out) => out.error(new TypeError('Failed to fetch')) });
+  return Promise.resolve(new Response(body));
+};
+"""
+
+
+def test_an_answer_that_breaks_off_is_told_as_any_lost_connection(
+    served: Served, open_page: Open
+) -> None:
+    """By the banner for it, once the socket notices; there is no other message."""
+    page = open_page("/")
+    page.add_init_script(BREAKS_OFF)
+    page.goto(f"{served.base}/plugins")
+    while not page.evaluate("window.brokenOff"):
+        page.wait_for_timeout(50)
+    page.wait_for_timeout(300)
+    expect(page.locator(".banner")).to_have_count(0)
+
+
 def test_news_that_comes_after_the_end_is_shown(served: Served, open_page: Open) -> None:
     """Where the record says first that the run has ended, the events behind it are shown too."""
     run_id = served.start(served.project("shop"), put("right"))

@@ -24,12 +24,16 @@ interface Body {
   details?: unknown
 }
 
+function unreachable(): ApiError {
+  return new ApiError(0, 'Unreachable', 'The server does not answer.', '', null)
+}
+
 async function request(path: string, init: RequestInit): Promise<Response> {
   let response: Response
   try {
     response = await fetch(path, { credentials: 'same-origin', ...init })
   } catch {
-    throw new ApiError(0, 'Unreachable', 'The server does not answer.', '', null)
+    throw unreachable()
   }
   if (response.ok) return response
   const body = (await response.json().catch(() => ({}))) as Body
@@ -42,15 +46,24 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   )
 }
 
+async function read<T>(response: Response): Promise<T> {
+  try {
+    return (await response.json()) as T
+  } catch (error) {
+    // A TypeError says that the connection broke off within the answer.
+    throw error instanceof TypeError ? unreachable() : error
+  }
+}
+
 export async function get<T>(path: string): Promise<T> {
-  return (await (await request(path, {})).json()) as T
+  return read<T>(await request(path, {}))
 }
 
 /** A page of a list, and the address of the next one. */
 export async function getPage<T>(path: string): Promise<{ items: T[]; next: string | null }> {
   const response = await request(path, {})
   const next = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')
-  return { items: (await response.json()) as T[], next: next?.[1] ?? null }
+  return { items: await read<T[]>(response), next: next?.[1] ?? null }
 }
 
 export async function send<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -59,7 +72,7 @@ export async function send<T>(method: string, path: string, body?: unknown): Pro
     init.headers = { 'Content-Type': 'application/json' }
     init.body = JSON.stringify(body)
   }
-  return (await (await request(path, init)).json()) as T
+  return read<T>(await request(path, init))
 }
 
 /** A query string of what is given. */
