@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -31,7 +31,7 @@ from .lost_types import (
 )
 from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
 from .python_source import NOT_PARSED, definitions, read_files, write_files
-from .type_bypasses import without_bypasses
+from .type_bypasses import is_certain, without_bypasses
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -63,11 +63,6 @@ class FirstErrors(SavedModel):
         return cls(errors=group_by_file(bad, folder), texts=texts)
 
     @property
-    def messages(self) -> set[tuple[str, str]]:
-        """Rule and text of each error, with the names of types as they are declared."""
-        return {key_of(found) for each in self.errors.values() for found in each}
-
-    @property
     def rules(self) -> set[str]:
         """Those of the errors."""
         return {found.rule for each in self.errors.values() for found in each}
@@ -81,10 +76,11 @@ class FirstErrors(SavedModel):
 
         Links to files outside of `folder` are left out.
         """
+        root = folder.resolve()
         return [
             name
             for name in names
-            if (folder / name).resolve().is_relative_to(folder.resolve())
+            if (folder / name).resolve().is_relative_to(root)
             and (name in self.errors or self.texts.get(name) != text_of(folder / name))
         ][:MAX_FILES]
 
@@ -94,10 +90,16 @@ class FirstErrors(SavedModel):
         plain = {n: without_bypasses(self.texts.get(n, ""), text) for n, text in texts.items()}
         return {name: text for name, text in plain.items() if text}
 
-    def classes(self) -> set[str]:
-        """The names of the project's classes."""
+    def remaining(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Those that were there when the run began too, and are errors for certain."""
+        known = {_error_key(each) for some in self.errors.values() for each in some}
         nodes = (node for text in self.texts.values() for node in definitions(text))
-        return {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+        return [
+            each
+            for each in found
+            if _error_key(each) in known and is_certain(each.message, classes)
+        ]
 
     def standing(self, texts: Mapping[str, str]) -> Errors:
         """The errors whose lines stand as they were in files, by number."""
@@ -114,9 +116,9 @@ class FirstErrors(SavedModel):
         }
 
 
-def key_of(found: Diagnostic) -> tuple[str, str]:
-    """What the same error has in another text: its rule and what is said. `Order*` is an `Order`
-    that was inferred."""
+def _error_key(found: Diagnostic) -> tuple[str, str]:
+    """What an error has in common with the same error elsewhere: its rule and its message, in
+    which `Order*` is an `Order` that was inferred."""
     return found.rule, found.message.replace('*"', '"')
 
 

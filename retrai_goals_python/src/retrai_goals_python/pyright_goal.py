@@ -30,7 +30,7 @@ from retrai_goal_support import FolderOptions, ShellWords, fresh_folder
 
 from .environment import how_to_install
 from .false_type_guards import CALLER, as_argument, guards_in
-from .hidden_errors import FirstErrors, HiddenErrors, key_of
+from .hidden_errors import FirstErrors, HiddenErrors
 from .pyright_audit import audit_types, became_any, moved_out_of_sight
 from .pyright_files import checked_files, read_configuration
 from .pyright_output import (
@@ -42,9 +42,8 @@ from .pyright_output import (
 )
 from .python_goal import PythonGoal
 from .python_source import write_files
-from .source_lines import SourceLines
-from .type_bypasses import HINT, is_certain
-from .type_excuses import excuses_in
+from .type_bypasses import HINT
+from .type_excuses import excuses_in, unbound_returns
 
 PRIORITY = 30
 MAX_DETAILS = 16_000
@@ -165,7 +164,7 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         return Contradiction(names)
 
     async def _hidden_errors(self, cwd: Path) -> list[Diagnostic]:
-        """The first errors that only casts and the like hide, with files relative to `cwd`."""
+        """The first errors that only casts and the like hide, in files below `cwd`."""
         first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
         if first is None:
             return []
@@ -183,14 +182,11 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             files = {there / name: texts[name].encode() for name in own if (there / name).is_file()}
             await asyncio.to_thread(write_files, files)
             report = await self._report(there, sorted(own), readable=[room]) if files else None
-            messages, classes = first.messages, await asyncio.to_thread(first.classes)
+            said = report.general_diagnostics if report else ()
             return [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
-                for found in (report.general_diagnostics if report else ())
-                if relative_path(found.file, there) in texts
-                and self._counts(found)
-                and key_of(found) in messages
-                and is_certain(found.message, classes)
+                for found in await asyncio.to_thread(first.remaining, said)
+                if relative_path(found.file, there) in texts and self._counts(found)
             ]
 
     def _with_hidden_errors(
@@ -268,21 +264,10 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 cases,
                 command,
                 self.context.python,
-                excused=Counter(excuses_in(folder, cases)) + self._unbound_returns(report, folder),
+                excused=Counter(excuses_in(folder, cases)) + unbound_returns(report, folder),
                 ids_may_change=True,
             ),
         )
-
-    def _unbound_returns(self, report: PyrightReport, folder: Path) -> Counter[str]:
-        """By file, functions that promise whatever type their caller needs: a type variable that
-        only the return type has."""
-        sources = SourceLines(folder)
-        counted: Counter[str] = Counter()
-        for found in report.general_diagnostics:
-            if found.rule == "reportInvalidTypeVarUse":
-                name, at = relative_path(found.file, folder), found.range.start
-                counted[name] += "->" in sources.line(name, at.line + 1)[: at.character]
-        return counted
 
     def system_prompt(self) -> str:
         return PROMPT

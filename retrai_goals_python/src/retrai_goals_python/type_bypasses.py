@@ -1,4 +1,4 @@
-"""Bypasses of a type checker, undone: what they hide is an error still.
+"""Undoes what bypasses a type checker, so that the errors behind it show again.
 
 `cast(Order, found).note` is `found.note` for a running program, and so are
 `getattr(found, "note")`, `vars(found)["note"]` and `attrgetter("note")(found)`; `found: Any = f()`
@@ -18,7 +18,7 @@ from keyword import iskeyword
 from .python_source import NOT_PARSED, Function, last_name, replace_nodes
 
 HINT = (
-    "A cast, `getattr`, `vars` or `Any` in their place corrects none of them. "
+    "A cast, `getattr`, `vars` or `Any` in their place corrects none of them: it hides them. "
     "Check the value (`is None`, `isinstance`), or correct its type where it is declared."
 )
 _Code = ast.stmt | ast.expr
@@ -27,7 +27,8 @@ _UNSURE = re.compile(
     r'"object[*"]|@|\b(?:Unknown|Any)\b|to (?:type|parameter|return)[^\n]*"Literal\['
     r"|could not be resolved"
 )
-"""What a checker cannot know better: types without parts, type variables, which texts there are."""
+"""Errors that may be false alarms: of a type that says nothing, of a type variable, of a text that
+may be one of a `Literal`, of a module that the copy lacks."""
 
 
 def without_bypasses(before: str, now: str) -> str:
@@ -47,11 +48,12 @@ def without_bypasses(before: str, now: str) -> str:
 
 
 def is_certain(message: str, classes: Collection[str]) -> bool:
-    """Whether nobody could know better that what a type checker says is no error.
+    """Whether an error cannot be a false alarm.
 
     Args:
-        message: what it says.
-        classes: those of the project. What objects of others have may be known to people.
+        message: of the type checker.
+        classes: those of the project. Objects of other classes may have more attributes than the
+            type checker knows.
 
     Example:
         >>> is_certain('Cannot access attribute "x" for class "Order*"', ["Order"])
@@ -62,7 +64,7 @@ def is_certain(message: str, classes: Collection[str]) -> bool:
     if '"None"' in message:
         return True
     if found := _ATTRIBUTE_OF.search(message):
-        return found[1] in classes or found[1] in dir(builtins)
+        return found[1] in classes or found[1] in vars(builtins)
     return not _UNSURE.search(message)
 
 

@@ -6,12 +6,15 @@ import ast
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from retrai_goal_support import text_of
 
+from .pyright_output import PyrightReport, relative_path
 from .python_source import Function, last_name, parse
+from .source_lines import SourceLines
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
@@ -39,6 +42,23 @@ def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
         if count:
             found[name] = count
     return found
+
+
+def unbound_returns(report: PyrightReport, folder: Path) -> Counter[str]:
+    """By file, the functions that promise whatever type their caller needs: with a type variable
+    that only the return type has.
+
+    Args:
+        report: of pyright.
+        folder: where it ran.
+    """
+    sources = SourceLines(folder)
+    counted: Counter[str] = Counter()
+    for found in report.general_diagnostics:
+        if found.rule == "reportInvalidTypeVarUse":
+            name, at = relative_path(found.file, folder), found.range.start
+            counted[name] += "->" in sources.line(name, at.line + 1)[: at.character]
+    return counted
 
 
 def _stands_for_source(folder: Path, stub: str) -> bool:

@@ -54,7 +54,7 @@ OWN_EQUALITY = Trick.reaching(
     "redefines the equality of a number, a time or a class",
     lines=40,
 )
-"""Python source with values of which the language says what they equal, and that say it anew."""
+"""Python source with a class of numbers, times or classes that has an equality of its own."""
 
 
 def audit_lines(

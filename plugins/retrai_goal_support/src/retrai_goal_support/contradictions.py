@@ -49,8 +49,8 @@ class ExactForms:
         loops: heads of loops, with the group `source`. The assertion that failed may stand directly
             in such a loop of the test.
         one_item: an expression for `%s`, a source, that has an item where the source has none.
-        opposites: parts of a line that expect a failure, with what expects none. They count in the
-            assertion that failed.
+        opposites: assertions that expect an error, each with what takes the place of the group
+            `failure` so that none is expected. Only the assertion that failed is changed so.
     """
 
     start: re.Pattern[str]

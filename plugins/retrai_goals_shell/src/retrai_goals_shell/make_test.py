@@ -155,9 +155,10 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         if not self._begun.exists():
             return
         # Rules for patterns name no object file. One without a source may be data.
-        stems = {path.stem for path in copy.rglob("*.[csS]*")}
-        objects = [str(p.relative_to(copy)) for p in copy.rglob("*.o") if p.stem in stems]
-        for name in dict.fromkeys([*names, *objects]):
+        objects = list(copy.rglob("*.o"))
+        stems = {path.stem for path in copy.rglob("*.[csS]*")} if objects else set[str]()
+        compiled = [str(path.relative_to(copy)) for path in objects if path.stem in stems]
+        for name in dict.fromkeys([*names, *compiled]):
             original = self.context.project / self.options.path / name
             with suppress(FileNotFoundError, NotADirectoryError):
                 is_newer = original.lstat().st_ctime_ns > self._begun.stat().st_mtime_ns

@@ -21,15 +21,13 @@ const retraiRecorder = (report, cases) => {
   const out = openSync(report, 'a');
   const write = (line) => writeSync(out, `${stringify(line)}\n`);
   const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers;
-  // A test file that declares its own has none before that line, and even `typeof` throws.
-  const globalExpect = () => {
-    try {
-      return expect;
-    } catch {
-      return globalThis.expect;
-    }
-  };
-  const expecting = globalExpect();
+  // Where the test file declares its own, even `typeof` throws before that line.
+  let expecting;
+  try {
+    expecting = expect;
+  } catch {
+    expecting = globalThis.expect;
+  }
   const assertion = typeof expecting === 'function' ? prototypeOf(expecting(0)) : undefined;
   // Node replaces process.chdir when it loads them.
   builtin('worker_threads');
