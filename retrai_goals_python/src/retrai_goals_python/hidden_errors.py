@@ -91,14 +91,16 @@ class FirstErrors(SavedModel):
         return {name: text for name, text in plain.items() if text}
 
     def remaining(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Those that were there when the run began too, and are errors for certain."""
+        """Those that were there when the run began too, and are errors for certain, and `None` that
+        a function does not promise."""
         known = {_error_key(each) for some in self.errors.values() for each in some}
         nodes = (node for text in self.texts.values() for node in definitions(text))
         classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
         return [
             each
             for each in found
-            if _error_key(each) in known and is_certain(each.message, classes)
+            if (_error_key(each) in known and is_certain(each.message, classes))
+            or each.message.startswith('Type "None" is not assignable to return type')
         ]
 
     def standing(self, texts: Mapping[str, str]) -> Errors:

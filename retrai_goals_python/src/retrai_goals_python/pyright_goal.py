@@ -178,15 +178,20 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             await asyncio.to_thread(make_clean_copy, cwd, copy, without=frozenset({".git"}))
             there = copy / self.options.path
             # A link in the copy may lead to a file of the project.
-            own = [n for n in texts if (there / n).resolve().is_relative_to(copy.resolve())]
-            files = {there / name: texts[name].encode() for name in own if (there / name).is_file()}
+            files = {
+                there / name: text.encode()
+                for name, text in texts.items()
+                if (there / name).is_file()
+                and (there / name).resolve().is_relative_to(copy.resolve())
+            }
             await asyncio.to_thread(write_files, files)
-            report = await self._report(there, sorted(own), readable=[room]) if files else None
+            asked = sorted({*names} & {*texts, *first.errors}) if files else []
+            report = await self._report(there, asked, readable=[room]) if asked else None
             said = report.general_diagnostics if report else ()
             return [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
                 for found in await asyncio.to_thread(first.remaining, said)
-                if relative_path(found.file, there) in texts and self._counts(found)
+                if self._counts(found)
             ]
 
     def _with_hidden_errors(

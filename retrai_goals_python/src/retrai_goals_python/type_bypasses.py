@@ -2,7 +2,8 @@
 
 `cast(Order, found).note` is `found.note` for a running program, and so are
 `getattr(found, "note")`, `vars(found)["note"]` and `attrgetter("note")(found)`; `found: Any = f()`
-is `found = f()`. They correct nothing. Bypasses that stood there when the run began stay.
+is `found = f()`. They correct nothing, and nor does a declared type that became `Any`. What stood
+there when the run began stays.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+import typing
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from keyword import iskeyword
 
-from .python_source import NOT_PARSED, Function, last_name, replace_nodes
+from .python_source import NOT_PARSED, Definition, Function, last_name, replace_nodes
 
 HINT = (
-    "A cast, `getattr`, `vars` or `Any` in their place corrects none of them: it hides them. "
+    "A cast, `getattr`, `vars`, or `Any` for a type, corrects none of them: it hides them. "
     "Check the value (`is None`, `isinstance`), or correct its type where it is declared."
 )
-_Code = ast.stmt | ast.expr
+_Code = ast.stmt | ast.expr | ast.arg
 _ATTRIBUTE_OF = re.compile(r'for class "(?:type\[)?(\w+)|attribute of module')
 _UNSURE = re.compile(
     r'"object[*"]|@|\b(?:Unknown|Any)\b|to (?:type|parameter|return)[^\n]*"Literal\['
@@ -69,12 +71,14 @@ def is_certain(message: str, classes: Collection[str]) -> bool:
 
 
 def _undone(before: str, now: str) -> str:
-    known = Counter(ast.unparse(node) for node, _ in _bypasses(before))
+    old, tree = ast.parse(before), ast.parse(now)
+    known = Counter(ast.unparse(node) for node, _ in _bypasses(old))
     starts = [0]
     for line in now.split("\n"):
         starts.append(starts[-1] + len(line.encode()) + 1)
     data = now.encode()
-    for node, plain in sorted(_bypasses(now), key=lambda each: _span(each[0]), reverse=True):
+    undone = [*_bypasses(tree), *_types_that_became_any(old, tree)]
+    for node, plain in sorted(undone, key=lambda each: _span(each[0]), reverse=True):
         text = ast.unparse(node)
         known[text] -= 1
         if known[text] >= 0:
@@ -90,9 +94,53 @@ def _span(node: _Code) -> tuple[int, int, int, int]:
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
-def _bypasses(text: str) -> Iterator[tuple[_Code, _Code]]:
+def _types_that_became_any(before: ast.Module, now: ast.Module) -> Iterator[tuple[_Code, _Code]]:
+    """What a function takes or gives back, or a class holds, whose type said more before; each with
+    what stood there."""
+    old = _declared(before)
+    for name, (node, said) in _declared(now).items():
+        if (known := old.get(name)) and known[1] and _says_less(said, known[1]):
+            yield node, ast.arg(node.arg, known[1]) if isinstance(node, ast.arg) else known[1]
+
+
+def _declared(tree: ast.Module) -> dict[str, tuple[ast.expr | ast.arg, ast.expr | None]]:
+    """Where a type stands, or a parameter that may have one, by names like `Loan.due.day`."""
+    found: dict[str, tuple[ast.expr | ast.arg, ast.expr | None]] = {}
+
+    def search(node: ast.AST, prefix: str) -> None:
+        if isinstance(node, Function):
+            # `**options` may be of any type for good reasons.
+            args = node.args
+            own = (*args.posonlyargs, *args.args, *args.kwonlyargs)
+            found.update({f"{prefix}{each.arg}": (each, each.annotation) for each in own})
+            if node.returns:
+                found[f"{prefix}return"] = (node.returns, node.returns)
+        for each in ast.iter_child_nodes(node):
+            if isinstance(each, ast.AnnAssign) and isinstance(node, ast.ClassDef):
+                found[prefix + ast.unparse(each.target)] = (each.annotation, each.annotation)
+            search(each, f"{prefix}{each.name}." if isinstance(each, Definition) else prefix)
+
+    search(tree, "")
+    return found
+
+
+def _says_less(now: ast.expr | None, before: ast.expr) -> bool:
+    """Whether a type is `Any` or gone, or has an `Any` where a class or `None` was."""
+    if now is None or _is_any(now):
+        return not _is_any(before)
+    names, known = _names_in(now), _names_in(before)
+    return names["Any"] > known["Any"] and any(
+        name in ("None", "Optional") or not (hasattr(typing, name) or hasattr(builtins, name))
+        for name in known.keys() - names.keys()
+    )
+
+
+def _names_in(said: ast.expr) -> Counter[str]:
+    return Counter(re.findall(r"\w+", ast.unparse(said)))
+
+
+def _bypasses(tree: ast.Module) -> Iterator[tuple[_Code, _Code]]:
     """The outermost bypasses, each with what it stands for."""
-    tree = ast.parse(text)
     # Decorators cast the function that they give back, and classes that are mixed in themselves.
     usual = {"self", *(each.name for each in ast.walk(tree) if isinstance(each, Function))}
 
