@@ -71,9 +71,13 @@ class InputTrials:
             printed, seconds = await self._run(project, other, MOST * usual_s + SLOWER_S)
             # One that it crashes for is no input; what it refuses once must be refused again.
             is_known = printed == REFUSED and any(each.digest == REFUSED for each in found)
-            if printed and printed != digest and not is_known:
+            if printed and (printed != digest or other.is_turned) and not is_known:
                 found.append(other.model_copy(update={"digest": printed, "seconds": seconds}))
-            inputs = [each for each in found if each.digest != REFUSED and each.kind != "digits"]
+            inputs = [
+                each
+                for each in found
+                if each.digest not in (REFUSED, digest) and each.kind != "digits"
+            ]
             if len(inputs) == WANTED:
                 break
         return found
@@ -127,7 +131,7 @@ class InputTrials:
             fresh_folder("tmp") as fresh,
         ):
             folder = copy.folder / self.options.path
-            if not await asyncio.to_thread(put_in, folder, other, self.context.run_id):
+            if not await asyncio.to_thread(put_in, folder, other):
                 return None, 0.0
             done = await self.start(other.line, folder, fresh, limit_s, writable=[copy.room])
             files = await asyncio.to_thread(digest_files, folder, self.options.output_files)

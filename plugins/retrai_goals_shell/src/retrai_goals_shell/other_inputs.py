@@ -16,7 +16,7 @@ from math import gcd
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from retrai_goal_support import project_files
 
@@ -34,6 +34,7 @@ _NO_DATA = re.compile(
     r"|(?:^|/)(?:requirements|README|LICENSE|CHANGELOG)[^/]*$|(?:^|/)\."
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
+_FIELDS = re.compile(r"\s+|,")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
@@ -56,7 +57,8 @@ class OtherInput(BaseModel):
         kind: `command`, `data` (a file), `literal` (a number in the program), or `digits` (the
             program prints more of them).
         path: of the file, relative to the folder that the command runs in.
-        known: SHA-256 of the data file as it was.
+        data: what the file holds.
+        is_turned: it has the lines of the file in another order.
         old, new: the number in the program; or how many decimals it prints, as they stand there.
         line: the command to run.
         more: numbers are larger than they were, and not less.
@@ -64,9 +66,12 @@ class OtherInput(BaseModel):
         seconds: how long that took.
     """
 
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+
     kind: Literal["command", "data", "literal", "digits"]
     path: str = ""
-    known: str = ""
+    data: bytes = b""
+    is_turned: bool = False
     old: str = ""
     new: str = ""
     line: str
@@ -114,9 +119,18 @@ def candidates(
     for name in data[:MAX_FILES]:
         text = _text(folder / name)
         for more in (False, True):
-            if _varied(text, salt, more=more) != text:
-                known = digest_of(text)
-                yield OtherInput(kind="data", path=name, known=known, line=command, more=more)
+            varied = _varied(text, salt, more=more)
+            # Smaller numbers stand in another order too, where that is known to be none.
+            turned = varied if more else _turned(varied)
+            if turned != text:
+                yield OtherInput(
+                    kind="data",
+                    path=name,
+                    data=turned.encode("utf-8", "surrogateescape"),
+                    is_turned=turned != varied,
+                    line=command,
+                    more=more,
+                )
     for name in sources:
         found = set(_LARGE.findall(_text(folder / name)))
         numbers = sorted(found, key=lambda each: -int(each))
@@ -125,7 +139,7 @@ def candidates(
             yield OtherInput(kind="literal", path=name, old=number, new=new, line=command)
 
 
-def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
+def put_in(folder: Path, other: OtherInput) -> bool:
     """Give a copy the other input; False where it cannot be said how.
 
     Raises:
@@ -136,12 +150,12 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
     path = folder / other.path
     if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
         return False  # what the link leads to is no copy
-    text = _text(path)
     if other.kind == "data":
-        if digest_of(text) != other.known:
-            return False  # it is no input any more, or another
-        path.write_text(_varied(text, salt, more=other.more), "utf-8", "surrogateescape")
-        return True
+        # Also where the run changed the file: an input of before is still one.
+        if path.is_file():
+            path.write_bytes(other.data)
+        return path.is_file()
+    text = _text(path)
     if other.kind == "digits":
         if _digits_in(text) != other.old:
             return False
@@ -170,8 +184,25 @@ def _varied(text: str, salt: str, *, more: bool) -> str:
     return text
 
 
+def _turned(text: str) -> str:
+    """A text with the second half of its lines first, but for the first line, which may be a
+    header; as it is where the lines are sorted, or not all of one form."""
+    first, *lines = text.splitlines(keepends=True) or [""]
+    forms = {re.sub(r"[\w.-]+", "x", line.rstrip("\n")) for line in lines}
+    columns = len(_FIELDS.split(first.strip()))
+    if (
+        len(lines) < MIN_PIECES
+        or len(forms) > 1
+        or any(_is_sorted(text, column) for column in range(columns))
+    ):
+        return text
+    middle = len(lines) // 2
+    *rest, last = [*lines[middle:], *lines[:middle]]
+    return "".join([first, *(each.rstrip("\n") + "\n" for each in rest), last])
+
+
 def _changed(text: str, salt: str, *, more: bool) -> str:
-    is_sorted = _is_sorted(text)
+    is_sorted = _is_sorted(text, 0)
     found = [
         each
         for each in _NUMBER.finditer(text)
@@ -185,15 +216,15 @@ def _changed(text: str, salt: str, *, more: bool) -> str:
     return text
 
 
-def _is_sorted(text: str) -> bool:
-    """Whether the lines stand in the order of their first fields: a program may rely on it."""
-    fields = [
-        line.split(maxsplit=1)[0].partition(",")[0] for line in text.splitlines() if line.strip()
-    ]
+def _is_sorted(text: str, field: int) -> bool:
+    """Whether the lines stand in the order of one of their fields: a program may rely on it."""
+    lines = (_FIELDS.split(line.strip()) for line in text.splitlines() if line.strip())
+    fields = [line[field] if field < len(line) else "" for line in lines]
     numbers = [
         float(each) if re.fullmatch(r"-?\d+(?:\.\d+)?", each) else each for each in fields[1:]
     ]
-    if len(numbers) < MIN_PIECES or len(set(map(type, numbers))) > 1:
+    kinds = set(map(type, numbers))
+    if len(numbers) < MIN_PIECES or len(kinds) > 1 or len(set(numbers)) == 1:
         return False
     return all(one <= other for one, other in pairwise(numbers))
 

@@ -181,6 +181,23 @@ class Query:
             return self.text, other.text
         return one.sql(dialect=name), two.sql(dialect=name)
 
+    def with_lower_bounds(self, other: Query) -> tuple[Query, Query] | None:
+        """Both queries with a tenth of each number that something must be greater than; None where
+        there is none, or where they are not the same in both."""
+        trees = self.tree.copy(), other.tree.copy()
+        one, two = (
+            [node.expression for node in tree.find_all(exp.GT, exp.GTE) if _is_number(node)]
+            for tree in trees
+        )
+        if not one or sorted(str(each.this) for each in one) != sorted(
+            str(each.this) for each in two
+        ):
+            return None
+        for each in (*one, *two):
+            each.set("this", str(float(each.this) / 10))
+        left, right = (tree.sql(dialect=_NAMES[self.dialect]) for tree in trees)
+        return read_query(left, self.dialect), read_query(right, self.dialect)
+
 
 def read_query(text: str, dialect: Dialect) -> Query:
     """Parse one statement.
@@ -224,3 +241,7 @@ def quoted(name: str) -> str:
 
 def _bare(item: Any) -> str:
     return (item.this if isinstance(item, exp.Alias) else item).sql().lower()
+
+
+def _is_number(comparison: Any) -> bool:
+    return isinstance(comparison.expression, exp.Literal) and comparison.expression.is_number
