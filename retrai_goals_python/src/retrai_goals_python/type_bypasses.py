@@ -2,8 +2,8 @@
 
 `cast(Order, found).note` is `found.note` for a running program, and so are
 `getattr(found, "note")`, `vars(found)["note"]` and `attrgetter("note")(found)`; `found: Any = f()`
-is `found = f()`. They correct nothing, and nor does a declared type that became `Any`. What stood
-there when the run began stays.
+is `found = f()`, and `json.loads(json.dumps(row))` is `row`. They correct nothing, and nor does a
+declared type that became `Any`. What stood there when the run began stays.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ HINT = (
     "A cast, `getattr`, `vars`, or `Any` for a type, corrects none of them: it hides them. "
     "Check the value (`is None`, `isinstance`), or correct its type where it is declared."
 )
+_ROUND_TRIPS = {("loads", "dumps"), ("literal_eval", "repr"), ("eval", "repr")}
+"""What gives an equal value back, of no type."""
 _Code = ast.stmt | ast.expr | ast.arg
 _ATTRIBUTE_OF = re.compile(r'for class "(?:type\[)?(\w+)|attribute of module')
 _UNSURE = re.compile(
@@ -185,6 +187,10 @@ def _plain(node: ast.AST, usual: Collection[str]) -> ast.expr | None:
         ) if last_name(function) == "cast":
             is_usual = isinstance(value, ast.Name) and value.id in usual and not _is_any(said)
             return None if is_usual else value
+        case ast.Call(
+            func=back, args=[ast.Call(func=forth, args=[value, *_], keywords=_)], keywords=[]
+        ) if (last_name(back), last_name(forth)) in _ROUND_TRIPS:
+            return value
         case (
             ast.Call(
                 func=ast.Name(id="getattr"),

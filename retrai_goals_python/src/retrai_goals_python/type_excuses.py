@@ -7,7 +7,7 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from retrai_goal_support import text_of
@@ -19,8 +19,6 @@ from .source_lines import SourceLines
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _DYNAMIC_ATTRIBUTES = ("__getattr__", "__getattribute__")
-_UNCHECKED = {"no_type_check", "Any"}
-"""A decorator, and a base with which every attribute exists."""
 _ONLY_RUNNING = ("not TYPE_CHECKING", "not typing.TYPE_CHECKING")
 _CHECKING = "TYPE_CHECKING"
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
@@ -83,8 +81,10 @@ def count_excuses(text: str) -> int:
         >>> count_excuses("text = '# type: ignore'\\n")
         0
     """
-    unchecked = sum(map(_is_unchecked, _seen_by_checker(parse(text))))
-    return sum(map(_in_comment, comments_in(text).values())) + unchecked
+    tree = parse(text)
+    unchecked = {"no_type_check", "Any", *_other_names_of_any(tree)}
+    count = sum(_is_unchecked(each, unchecked) for each in _seen_by_checker(tree))
+    return sum(map(_in_comment, comments_in(text).values())) + count
 
 
 def _in_comment(comment: str) -> int:
@@ -118,13 +118,29 @@ def _seen_by_checker(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _seen_by_checker(node)
 
 
-def _is_unchecked(node: ast.AST) -> bool:
-    """A definition with `@no_type_check`, or one with which every attribute exists."""
+def _other_names_of_any(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(names=names):
+                yield from (each.asname for each in names if each.name == "Any" and each.asname)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if last_name(value) == "Any":
+                yield name
+            case _:
+                pass
+
+
+def _is_unchecked(node: ast.AST, unchecked: Collection[str]) -> bool:
+    """A definition with `@no_type_check`, or one with which every attribute exists.
+
+    Args:
+        node: of the tree.
+        unchecked: names of decorators and bases with which nothing is checked.
+    """
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             bases = node.bases if isinstance(node, ast.ClassDef) else ()
             names = [last_name(one) for one in (*node.decorator_list, *bases)]
-            return node.name in _DYNAMIC_ATTRIBUTES or not _UNCHECKED.isdisjoint(names)
+            return node.name in _DYNAMIC_ATTRIBUTES or any(name in unchecked for name in names)
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name in _DYNAMIC_ATTRIBUTES
         case ast.If(test=test, body=body, orelse=[_, *_]) if ast.unparse(test).endswith(_CHECKING):

@@ -72,7 +72,9 @@ JAVASCRIPT = (
     Trick.reaching(r"\bnew Error\(\)\.stack\b|\bprepareStackTrace\b", "inspects its callers"),
     Trick.reaching(
         r"^(?!\s*(?://|/?\*)).*?(?:(?<![\w.$])(?:fs\.(?:read|write|open|exists)\w+|(?:JSON|Math|Object)\.\w+)"
-        r"|\b(?:Date|performance)\.now)\s*=[^=>]",
+        r"|\b(?:Date|performance)\.now|(?<![\w.$])(?:Array|String|Number|Object|Map|Set|Promise|RegExp|Error)"
+        r"\.prototype(?:\.\w+|\[[^\]\n]+\]))\s*=[^=>]"
+        r"|\b(?:defineProperty|defineProperties|assign)\(\s*(?:Array|String|Number|Object|Map|Set)\.prototype\b",
         "changes functions of the language or of node",
     ),
 )
@@ -106,6 +108,12 @@ C = (
         r"__has_include\s*\(\s*[\"<][^\">]*(?:test|check|spec)", "looks whether tests are there"
     ),
 )
+READS_CASES = Trick.reaching(
+    r"\bsys\.stdin\b|(?<![\w.])input\(\)|/dev/stdin\b|\breadFileSync\(\s*0\b|\bprocess\.stdin\b"
+    r"|\bSTDIN\b|\bstdin\b|\b(?:scanf|getchar)\(|^\s*(?:cat|read)\b(?!.*<)",
+    "reads what the check reads its cases from",
+)
+"""Of a program that is started in a loop over the lines of a file, whose input is that file."""
 _CLOCK = (
     r"\b(?:time\.(?:time|monotonic|perf_counter|process_time)(?:_ns)?"
     r"|(?:Date|performance)\.now)\(\)"

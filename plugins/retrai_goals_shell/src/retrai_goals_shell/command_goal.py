@@ -35,7 +35,7 @@ from retrai_goal_support import (
     text_of,
 )
 
-from .command_audit import audit_commands, naming
+from .command_audit import READS_CASES, audit_commands, naming
 from .command_environment import command_environment
 from .command_files import (
     CONFIGURATION,
@@ -49,6 +49,7 @@ from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .recorded_programs import record_programs
 from .scripts_of_check import compared_data, resolve_target, scripts_of_check
+from .shell_expectations import files_read_by_loops
 from .unmet_expectations import UnmetExpectations
 
 
@@ -113,7 +114,15 @@ class CommandGoal(GoalBase[CommandT]):
         project = self.context.project
         programs = named_files(self.resolved_text(project), project, self.options.path)
         tricks = [*self.tricks, *naming(map(Path, self._own_at_start))]
+        if any(files_read_by_loops(text) for text in self.texts_of_check() if "|" not in text):
+            tricks.append(READS_CASES)
         return audit_commands(diff, project, programs, tricks)
+
+    def texts_of_check(self) -> list[str]:
+        """What the shell runs, and the files of the check."""
+        project = self.context.project
+        files = (text_of(project / name[1:], MAX_TEXT) for name in self._own_at_start)
+        return [self.resolved_text(project), *files]
 
     def command(self) -> list[str]:
         """What the check starts; empty for a goal whose programs are not recorded."""
@@ -213,13 +222,11 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         return files_in_command(text, project, path, scripts_of_check(text, project, path))
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        project = self.context.project
-        scripts = (text_of(project / name[1:], MAX_TEXT) for name in self._own_at_start)
         prefix = "" if self.options.path == "." else f"{self.options.path}/"
         changed = dict.fromkeys(path.removeprefix(prefix) for _, path, _, _ in changed_lines(diff))
         return [
             *super().audit(diff),
-            *compared_data([self.resolved_text(project), *scripts], changed),
+            *compared_data(self.texts_of_check(), changed),
         ]
 
     @abstractmethod
@@ -233,6 +240,8 @@ class TestingCommandGoal(CommandGoal[CommandT]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         begun = time.monotonic()
+        if cwd == self.context.project:
+            await asyncio.to_thread(self._note_beginning)
         result = await self.verdict(cwd)
         if not state and cwd == self.context.project and not result.achieved:
             seconds = time.monotonic() - begun
@@ -242,6 +251,26 @@ class TestingCommandGoal(CommandGoal[CommandT]):
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         unmet = await asyncio.to_thread(self._unmet)
         return await unmet.contradict(copy, ", ".join(cases))
+
+    def is_made_since(self, file: Path) -> bool:
+        """Whether a file of the project was made or touched since the run began. Its status change
+        time counts, which no command can set.
+
+        Raises:
+            FileNotFoundError, NotADirectoryError: it is not there.
+        """
+        begun = self._begun
+        return begun.exists() and file.lstat().st_ctime_ns > begun.stat().st_mtime_ns
+
+    @property
+    def _begun(self) -> Path:
+        """A file that is as old as the run."""
+        return self.context.run_dir / self.name / "begun"
+
+    def _note_beginning(self) -> None:
+        self._begun.parent.mkdir(parents=True, exist_ok=True)
+        if not self._begun.exists():
+            self._begun.touch()
 
     def _unmet(self) -> UnmetExpectations:
         place = self.context.run_dir / self.name / "unmet.json"

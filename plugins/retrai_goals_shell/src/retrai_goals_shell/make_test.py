@@ -109,9 +109,7 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         command = self.command()
         text = await asyncio.to_thread(makefile_text, folder)
         try:
-            if cwd == self.context.project:
-                await asyncio.to_thread(self._note_beginning)
-            else:
+            if cwd != self.context.project:
                 if has_target(text, "clean"):
                     await self.run_merged(["make", "clean"], folder, env=_ENV, writable=writable)
                 made = made_for(text, self.options.target)
@@ -137,23 +135,9 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         shared = super().steering(project)
         return [*done, *(f"!{glob}/**" for glob in done), *shared, "*.mk", *included]
 
-    @property
-    def _begun(self) -> Path:
-        """A file that is as old as the run."""
-        return self.context.run_dir / "make-test" / "begun"
-
-    def _note_beginning(self) -> None:
-        self._begun.parent.mkdir(parents=True, exist_ok=True)
-        if not self._begun.exists():
-            self._begun.touch()
-
     def _remove_made_since(self, copy: Path, names: Sequence[str]) -> None:
-        """Take away, in a copy, what was made or touched since the run began: make makes it again.
-
-        The status change time of the original counts, which no command can set.
-        """
-        if not self._begun.exists():
-            return
+        """Take away, in a copy, what was made or touched since the run began: make makes it
+        again."""
         # Rules for patterns name no object file. One without a source may be data.
         objects = list(copy.rglob("*.o"))
         stems = {path.stem for path in copy.rglob("*.[csS]*")} if objects else set[str]()
@@ -161,8 +145,7 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         for name in dict.fromkeys([*names, *compiled]):
             original = self.context.project / self.options.path / name
             with suppress(FileNotFoundError, NotADirectoryError):
-                is_newer = original.lstat().st_ctime_ns > self._begun.stat().st_mtime_ns
-                if is_newer and not original.is_dir():
+                if self.is_made_since(original) and not original.is_dir():
                     (copy / name).unlink()
 
     def _judge(self, done: Completed, command: Sequence[str]) -> GoalResult:
