@@ -153,7 +153,6 @@ class JsGoal(GoalBase[JsOptionsT]):
 
     async def _record(self, project: Path, cases: Sequence[str], known: SuiteRun) -> Recording:
         """Record what these cases see, on a copy; nothing where they end otherwise there."""
-        cases = [case for case in cases if "::" in case]
         if not cases:
             return Recording()
         path = self.options.path

@@ -143,6 +143,11 @@ def read_recording(report: Path, cases: Collection[str], folder: Path, test_line
     signs = {
         line.sign: line.alone for line in replaced if not line.added or line.added not in named
     }
+    signs |= {
+        f"{case} ends without an answer of {line.call}, which never settles": True
+        for (case, _), line in lines.items()
+        if "::" not in case and line.answer == "never settles"
+    }
     partial = {line.case for line in lines.values() if not line.whole}
     set_up = _is_set_up(folder, test_line)
     plain = {
@@ -213,9 +218,11 @@ def _with_recorder(
         return ""
     changed = _TEST.sub(r"\1__recorder.test(\2)(", changed)
     own = [case for case in cases if case.startswith(f"{path}::")]
+    # A plain script is one case.
+    given = ", ".join(map(json.dumps, (str(report), own, path if path in cases else "")))
     first = (
         f"const __recorder = (() => {{ {_inside('recorder')} return "
-        f"retraiRecorder({json.dumps(str(report))}, {json.dumps(own)}); }})(); "
+        f"retraiRecorder({given}); }})(); "
     )
     strict = None if is_module else _STRICT.match(changed)
     at = strict.end() if strict else 0

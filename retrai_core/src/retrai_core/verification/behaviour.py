@@ -49,6 +49,8 @@ _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
 _SPECIAL = re.compile(r"\.__\w+__$")
 _COMPARES = re.compile(r"\.__(?:eq|ne)__$")
+_OF_OBJECT = re.compile(r"(?:self|this): ")
+"""The object of a method changes as it should."""
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -229,6 +231,8 @@ def compare(
     doubts: list[str] = []
     for case, (left, right, *operators) in compared.items():
         operator = operators[0] if operators else "=="
+        if spoilt := _spoils_arguments(left, right, before[case], after[case]):
+            return Observation(suspect=f"{case} passes now because a call changes its own {spoilt}")
         answer = _unexpected(left, operator, right, before[case], after[case])
         told = _line(f"{answer}; {left} {operator} {right} failed before")
         message = f"{case} passes now with an answer that it did not expect: {told}"
@@ -408,6 +412,20 @@ def _unexpected(
         if all(value is None or value in old for value in every):
             return as_before[0]
     return None
+
+
+def _spoils_arguments(left: str, right: str, before: _Asked, after: _Asked) -> str:
+    """A call that answers as before, which was wrong, and only changes its arguments now, with which
+    the answer may be compared; empty where none does so.
+
+    Not where an argument is what was expected: the change is what the call is for then.
+    """
+    wrong = {call for call, answer in before if answer == left}
+    for call, answer in after:
+        changes = answer.removeprefix(f"{left}; ") if call in wrong else answer
+        if changes != answer and right not in changes and not _OF_OBJECT.match(changes):
+            return _line(f"arguments, {call}: {answer}")
+    return ""
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:

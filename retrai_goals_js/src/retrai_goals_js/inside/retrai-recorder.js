@@ -1,7 +1,7 @@
 // Records what the project's code answers a test file: the outermost calls from the file into it,
 // and what that code replaced meanwhile that is not its own.
 // It becomes the first line of the test file, so every line ends a statement or opens a block.
-const retraiRecorder = (report, cases) => {
+const retraiRecorder = (report, cases, script) => {
   const builtin = (name) => process.getBuiltinModule(name);
   const fs = builtin('fs');
   const util = builtin('util');
@@ -99,7 +99,7 @@ const retraiRecorder = (report, cases) => {
       look(where);
     }
   };
-  let current = '';
+  let current = script;
   let calls = 0;
   let depth = 0;
   let number = 0;
