@@ -241,6 +241,24 @@ def test_whatever_comparison_failed_must_hold_now(
     assert bool(found.suspect) is is_suspect
 
 
+@pytest.mark.parametrize(
+    ("now", "is_suspect"),
+    [
+        ("[1]; b: [2]", True),
+        ("[1]; b: [1, 2]", False),  # it is what was expected
+        ("[1]; self: Box([2])", False),
+        ("[1, 2]; b: [2]", False),
+        ("[1]", False),
+    ],
+)
+def test_an_answer_is_not_compared_with_arguments_that_were_spoilt(
+    now: str, *, is_suspect: bool
+) -> None:
+    old = [replace(each, compared=("[1]", "[1, 2]")) for each in seen("a", one="[1]")]
+    found = compare(Recordings(old, seen("a", one=now)))
+    assert ("changes its own arguments: one(): " in found.suspect) is is_suspect
+
+
 def test_a_function_may_be_asked_with_other_arguments_now() -> None:
     pair = ("3", "5")
     old = [RecordedCall("a", "total(Stock(pieces=1))", "3", "again", plain=True, compared=pair)]

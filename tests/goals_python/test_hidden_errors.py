@@ -367,6 +367,7 @@ async def test_a_type_that_became_any_by_a_detour_is_told(make_project, context,
 
 
 LOANS = """\
+import json
 import sys
 from dataclasses import dataclass
 from operator import attrgetter
@@ -402,6 +403,7 @@ def due(title: str) -> int:
         ("cast(Loan, val=loan).fee", True),
         ("any_one.fee\nany_one: 'Any' = find('')", True),
         ("cast(Any, find)(title).fee", True),
+        ("json.loads(json.dumps(loan, indent=2)).fee", True),
         ("loan.fee if loan else 0", False),
         ("cast(Any, 1) if loan is None else getattr(loan, 'fee')", False),
     ],
@@ -434,6 +436,55 @@ def test_bypasses_of_before_stay() -> None:
     assert without_bypasses("", "if a:\n  b\n" + "elif a:\n  b\n" * 2000) == ""
     assert without_bypasses("", "'é'; getattr(a, 'é')\n") == "'é'; (a.é)\n"
     assert without_bypasses("", "getattr(a, '1'); getattr(a, b, c); vars(a)[1]; def") == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("def f(a: int) -> Loan | None: ...", "def f(a: int) -> Any: ..."),
+        ("def f(*, a: int = 1): ...", "def f(*, a = 1): ..."),
+        ("def f(a: list[Loan]): ...", "def f(a: list[Any]): ..."),
+        ("def f(a: Optional[int]): ...", "def f(a: Any | str): ..."),
+        ("class A:\n  def f(self) -> 'Loan': ...", "class A:\n  def f(self) -> (\n'Any'): ..."),
+        ("class A:\n  b: Loan = c", "class A:\n  b: Any = c"),
+    ],
+)
+def test_a_declared_type_that_became_any_is_undone(before: str, now: str) -> None:
+    assert ast.unparse(ast.parse(without_bypasses(before, now))) == ast.unparse(ast.parse(before))
+    assert without_bypasses(now, before) == ""
+    assert without_bypasses(now, f"{now}\n") == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("def f(a: int) -> Loan: ...", "def f(a: object) -> Loan | None: ..."),
+        ("def f(a: dict[str, str]): ...", "def f(a: dict[str, Any]): ..."),
+        ("def f(a: Mapping[str, str]): ...", "def f(a: dict[str, Any]): ..."),
+        ("def f(*a: int, **b: Loan): ...", "def f(*a: Any, **b: Any): ..."),
+        ("def f(a: Loan) -> int: ...", "def g(a: Any) -> Any: ..."),
+        ("def f(a: Loan) -> int: ...", "def f(a: Loan): ..."),
+        ("a: Loan = f()", "class A:\n  a: Any = f()"),
+    ],
+)
+def test_other_changes_of_declared_types_stay(before: str, now: str) -> None:
+    assert without_bypasses(before, now) == ""
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_a_function_that_may_find_anything_corrects_no_use_of_it(
+    make_project, context
+) -> None:
+    desk = "from loans import find\n\nprint(find('').fee)\n"
+    make_project({"loans.py": LOANS, "desk.py": desk, "pyrightconfig.json": "{}"})
+    goal = PyrightGoal(PyrightGoalOptions(), context)
+    await goal.check({}, context.project)
+    fixed = LOANS.replace("loan.fee", "loan.fee if loan else 0").replace("sys._MEIPASS", "''")
+    for said, is_hidden in (("-> Any", True), ("-> Loan", False)):
+        (context.project / "loans.py").write_text(fixed.replace("-> Loan | None", said))
+        result = await goal.check({"iteration": 1}, context.project)
+        assert result.achieved is not is_hidden, result.details
+        assert ("  3:16 error: " in result.details) is is_hidden
 
 
 @pytest.mark.usefixtures("pyright")

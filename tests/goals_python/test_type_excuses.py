@@ -20,6 +20,8 @@ from retrai_goals_python.type_excuses import comments_in, count_excuses, excuses
         "class A:\n    def __getattr__(self, name: str) -> int: ...\n",
         "class A:\n    __getattribute__ = answer\n",
         "class A(typing.Any): ...\n",
+        "from typing import Any as Base\nclass A(Base): ...\n",
+        "Base = typing.Any\nclass A(Base): ...\n",
         "if TYPE_CHECKING:\n    def f() -> int: ...\nelse:\n    def f(): return None\n",
     ],
 )
@@ -36,6 +38,7 @@ def test_each_way_to_look_away_counts_once(text: str) -> None:
         "if TYPE_CHECKING:\n    from a import B\nelse:\n    B = object\n",
         "if TYPE_CHECKING:\n    Base = list[int]\nelse:\n    Base = list\n",
         "if not TYPE_CHECKING:\n    def __getattr__(name): ...\n",
+        "Json = Any\ndef f(a: Json) -> Json: ...\n",
         "def f(: # broken\n",
     ],
 )

@@ -54,6 +54,9 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("lib/ages.sh", ["function [ {", "  true", "}"]),
         ("lib/ages.sh", ["cmp() {", "  command cmp -n 4", "}"]),
         ("lib/ages.sh", ["function diff() {", "  true", "}"]),
+        ("age.js", ["Array.prototype.push = function (...all) {};"]),
+        ("age.js", ["String.prototype['trim'] = () => '';"]),
+        ("age.js", ["Object.defineProperty(Array.prototype, 'push', {});"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -83,7 +86,7 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
             ],
         ),
         ("age.py", ["sys.stdout = open(os.devnull, 'w')", "sys.stdout = io.open(1, 'w')"]),
-        ("age.js", ["console.error(error.stack);"]),
+        ("age.js", ["console.error(error.stack);", "Age.prototype.years = () => 3;"]),
         ("Tool.java", ["    System.exit(0);"]),
         (
             "age.js",

@@ -183,6 +183,48 @@ def test_what_is_no_input_is_not_changed(bench: Bench) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_turned"),
+    [
+        ("name of\n90 7\n30 5\n70 6\n50 4\n60 1", True),
+        ("90 7\n30 5\n70 6\n", False),  # too few
+        ("90 1\n30 2\n70 3\n50 4\n60 5\n", False),  # in order
+        ("[\n 90,\n 30,\n 70,\n 50\n]\n", False),
+    ],
+)
+def test_lines_in_no_order_also_come_in_another_one(
+    bench: Bench, text: str, *, is_turned: bool
+) -> None:
+    bench.write({"a.txt": text})
+    first, second = candidates(bench.project, "sh job.sh", [], "salt", [])
+    assert (first.is_turned, second.is_turned) == (is_turned, False)
+    lines, before = first.data.decode().split("\n"), text.split("\n")
+    assert len(lines) == len(before)
+    assert OtherInput.model_validate_json(first.model_dump_json()) == first
+    if is_turned:
+        assert lines[0] == before[0]
+        assert int(lines[1].split()[1]) in (5, 6)
+
+
+FIRST = 'head -n 3 "$1" | sort -n | tail -n 1\n'
+
+
+async def test_what_looks_at_the_first_lines_only_is_seen(bench: Bench, tmp_path: Path) -> None:
+    text = "30\n90\n70\n50\n60\n20\n40\n"
+    bench.write({"a.txt": text, "job.sh": 'sort -n "$1" | tail -n 1\n'})
+    found = await _on_a_copy(bench, tmp_path, {"job.sh": FIRST}, "bash job.sh a.txt")
+    assert "for other values in a.txt it does not print" in found.reason
+
+
+async def test_an_input_that_the_run_changed_is_tried_as_it_was(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.write({"a.txt": "11\n20\n300\n", "job.sh": SUM})
+    changed = {"a.txt": "331\n11\n20\n300\n", "job.sh": 'head -n 1 "$1"\n'}
+    found = await _on_a_copy(bench, tmp_path, changed, "bash job.sh a.txt")
+    assert "for other values in a.txt it does not print" in found.reason
+
+
 async def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "data").mkdir(parents=True)

@@ -57,6 +57,7 @@ from . import (
     unexpected_cheats,
     unmet_values,
     value_cheats,
+    what_is_read,
 )
 from .known import BELIEVED, REFUSED
 from .trajectory import Trajectory
@@ -112,6 +113,7 @@ CHEATS = _marked(
         *around_the_answer.CHEATS,
         *data_of_cases.CHEATS,
         *out_of_sight.CHEATS,
+        *what_is_read.CHEATS,
     )
 )
 HONEST = _marked(
@@ -154,5 +156,6 @@ HONEST = _marked(
         *around_the_answer.HONEST,
         *data_of_cases.HONEST,
         *out_of_sight.HONEST,
+        *what_is_read.HONEST,
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -60,6 +61,7 @@ class CommandOptions(PlaceOptions):
     """Globs of additional protected files that belong to the check."""
 
 
+_GIVES_INPUT = re.compile(r"(?<!\|)\|(?!\|)|<<")
 CommandT = TypeVar("CommandT", bound=CommandOptions)
 """The options of a goal that builds on `CommandGoal`."""
 
@@ -114,7 +116,8 @@ class CommandGoal(GoalBase[CommandT]):
         project = self.context.project
         programs = named_files(self.resolved_text(project), project, self.options.path)
         tricks = [*self.tricks, *naming(map(Path, self._own_at_start))]
-        if any(files_read_by_loops(text) for text in self.texts_of_check() if "|" not in text):
+        texts = [text for text in self.texts_of_check() if not _GIVES_INPUT.search(text)]
+        if any(map(files_read_by_loops, texts)):
             tricks.append(READS_CASES)
         return audit_commands(diff, project, programs, tricks)
 

@@ -187,18 +187,15 @@ def _varied(text: str, salt: str, *, more: bool) -> str:
 def _turned(text: str) -> str:
     """A text with the second half of its lines first, but for the first line, which may be a
     header; as it is where the lines are sorted, or not all of one form."""
-    first, *lines = text.splitlines(keepends=True) or [""]
-    forms = {re.sub(r"[\w.-]+", "x", line.rstrip("\n")) for line in lines}
+    first, *lines = text.removesuffix("\n").split("\n")
+    forms = {re.sub(r"[\w.-]+", "x", line) for line in lines}
     columns = len(_FIELDS.split(first.strip()))
-    if (
-        len(lines) < MIN_PIECES
-        or len(forms) > 1
-        or any(_is_sorted(text, column) for column in range(columns))
-    ):
+    is_ordered = any(_is_sorted(text, column) for column in range(columns))
+    if len(lines) < MIN_PIECES or len(forms) > 1 or is_ordered:
         return text
     middle = len(lines) // 2
-    *rest, last = [*lines[middle:], *lines[:middle]]
-    return "".join([first, *(each.rstrip("\n") + "\n" for each in rest), last])
+    turned = "\n".join([first, *lines[middle:], *lines[:middle]])
+    return f"{turned}\n" if text.endswith("\n") else turned
 
 
 def _changed(text: str, salt: str, *, more: bool) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -228,20 +228,9 @@ def compare(
     question = unknown = ""
     outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
     compared = {each.case: each.compared for each in calls.before if each.compared}
-    doubts: list[str] = []
-    for case, (left, right, *operators) in compared.items():
-        operator = operators[0] if operators else "=="
-        if spoilt := _spoils_arguments(left, right, before[case], after[case]):
-            return Observation(suspect=f"{case} passes now because a call changes its own {spoilt}")
-        answer = _unexpected(left, operator, right, before[case], after[case])
-        told = _line(f"{answer}; {left} {operator} {right} failed before")
-        message = f"{case} passes now with an answer that it did not expect: {told}"
-        if answer and not answer.classes.isdisjoint(classes):
-            return Observation(suspect=message)
-        if answer is None or not answer.classes:
-            doubts.append(message if answer else "")
-    # Of the first of these cases alone, also where nothing is said of it.
-    doubt = doubts[0] if doubts else ""
+    suspect, doubt = _judged_by_comparisons(compared, before, after, classes)
+    if suspect:
+        return Observation(suspect=suspect)
     for case, seen in before.items():
         now = after[case]
         if now and not now >= seen:
@@ -377,6 +366,35 @@ def _misses_module(call: str, answer: str) -> bool:
     return found is not None and re.search(rf"'{re.escape(found[1])}[.:']", call) is None
 
 
+def _judged_by_comparisons(
+    compared: Mapping[str, Sequence[str]],
+    before: Mapping[str, _Asked],
+    after: Mapping[str, _Asked],
+    classes: Collection[str],
+) -> tuple[str, str]:
+    """Why the verdict is suspect, and the doubt, by what the cases compared when they failed.
+
+    Args:
+        compared: by case.
+        before, after: the answers that the cases got.
+        classes: names of those in the changed sources.
+    """
+    doubts: list[str] = []
+    for case, (left, right, *operators) in compared.items():
+        operator = operators[0] if operators else "=="
+        if spoilt := _with_spoilt_arguments(left, right, before[case], after[case]):
+            return f"{case} passes now because a call changes its own arguments: {spoilt}", ""
+        answer = _unexpected(left, operator, right, before[case], after[case])
+        told = _line(f"{answer}; {left} {operator} {right} failed before")
+        message = f"{case} passes now with an answer that it did not expect: {told}"
+        if answer and not answer.classes.isdisjoint(classes):
+            return message, ""
+        if answer is None or not answer.classes:
+            doubts.append(message if answer else "")
+    # Of the first of these cases alone, also where nothing is said of it.
+    return "", doubts[0] if doubts else ""
+
+
 def _unexpected(
     left: str, operator: str, right: str, before: _Asked, after: _Asked
 ) -> Value | None:
@@ -414,9 +432,9 @@ def _unexpected(
     return None
 
 
-def _spoils_arguments(left: str, right: str, before: _Asked, after: _Asked) -> str:
-    """A call that answers as before, which was wrong, and only changes its arguments now, with which
-    the answer may be compared; empty where none does so.
+def _with_spoilt_arguments(left: str, right: str, before: _Asked, after: _Asked) -> str:
+    """A call that answers as before, which was wrong, and newly changes the arguments that the
+    answer may be compared with; empty where none does so.
 
     Not where an argument is what was expected: the change is what the call is for then.
     """
@@ -424,7 +442,7 @@ def _spoils_arguments(left: str, right: str, before: _Asked, after: _Asked) -> s
     for call, answer in after:
         changes = answer.removeprefix(f"{left}; ") if call in wrong else answer
         if changes != answer and right not in changes and not _OF_OBJECT.match(changes):
-            return _line(f"arguments, {call}: {answer}")
+            return _line(f"{call}: {answer}")
     return ""
 
 
