@@ -17,6 +17,7 @@ from retrai_goals_data.database.connecting import opened
 from retrai_goals_data.database.jobs import Dialect, Job, Target
 from retrai_goals_data.database.main import do
 from retrai_goals_data.database.reading import read_query
+from retrai_goals_data.database.samples import compare_on_samples
 from retrai_goals_data.database.unique_columns import referring_in, unique_together_in
 from retrai_goals_data.sql_goal import SqlBenchmark
 
@@ -284,6 +285,23 @@ def test_a_changed_copy_has_more_rows(tmp_path: Path, dialect: Dialect) -> None:
         compared = compare_on_changed_copy(target, *queries, {"orders": 500}, "salt", 100.0)
         assert bool(compared.differ) is not is_honest
         assert compared.samples if is_honest else "they are others" in compared.differ
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_bounds_are_lowered_where_no_sample_reaches_them(tmp_path: Path, dialect: Dialect) -> None:
+    rows = [(number, number % 200, 400 if number % 50 == 3 else 9) for number in range(8000)]
+    made = {"visits (id INTEGER PRIMARY KEY, station INTEGER, minutes INTEGER)": rows}
+    target = target_of(tmp_path / "visits.db", dialect, made)
+    slow = "SELECT station, SUM(minutes) AS n FROM visits GROUP BY station HAVING n > 9000"
+    quick = slow.replace(" GROUP", " WHERE {} GROUP")
+    for other, is_honest in ((quick.format("id >= 0"), True), (quick.format("id % 50 = 3"), False)):
+        queries = [read_query(text, dialect) for text in (slow, other)]
+        with opened(target, timeout_s=20) as database:
+            compared = compare_on_samples(database, *queries, {"visits": 8000}, "salt")
+        assert bool(compared.differ) is not is_honest
+        assert compared.samples > 0
+    more = read_query(f"{slow} AND n + 1 > 9000", dialect)
+    assert more.with_lower_bounds(read_query(slow, dialect)) is None
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import sqlglot
@@ -182,21 +184,22 @@ class Query:
         return one.sql(dialect=name), two.sql(dialect=name)
 
     def with_lower_bounds(self, other: Query) -> tuple[Query, Query] | None:
-        """Both queries with a tenth of each number that something must be greater than; None where
-        there is none, or where they are not the same in both."""
+        """Both queries with a tenth of each number that something must be greater than, of those
+        that are there as often in both; None where there is none."""
         trees = self.tree.copy(), other.tree.copy()
-        one, two = (
-            [node.expression for node in tree.find_all(exp.GT, exp.GTE) if _is_number(node)]
+        bounds = [
+            [node.expression for node in tree.find_all(exp.GT, exp.GTE) if _has_bound(node)]
             for tree in trees
+        ]
+        one, two = (Counter(str(bound.this) for bound in some) for some in bounds)
+        lowered = {number for number, times in one.items() if two[number] == times}
+        for bound in chain.from_iterable(bounds):
+            if str(bound.this) in lowered:
+                bound.set("this", str(float(bound.this) / 10))
+        left, right = (
+            read_query(tree.sql(dialect=_NAMES[self.dialect]), self.dialect) for tree in trees
         )
-        if not one or sorted(str(each.this) for each in one) != sorted(
-            str(each.this) for each in two
-        ):
-            return None
-        for each in (*one, *two):
-            each.set("this", str(float(each.this) / 10))
-        left, right = (tree.sql(dialect=_NAMES[self.dialect]) for tree in trees)
-        return read_query(left, self.dialect), read_query(right, self.dialect)
+        return (left, right) if lowered else None
 
 
 def read_query(text: str, dialect: Dialect) -> Query:
@@ -243,5 +246,5 @@ def _bare(item: Any) -> str:
     return (item.this if isinstance(item, exp.Alias) else item).sql().lower()
 
 
-def _is_number(comparison: Any) -> bool:
+def _has_bound(comparison: Any) -> bool:
     return isinstance(comparison.expression, exp.Literal) and comparison.expression.is_number
