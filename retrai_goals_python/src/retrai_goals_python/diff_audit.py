@@ -125,6 +125,16 @@ PYTHON_TRICKS = (
     ),
     sign(r"\bf?chdir\(", "changes the working folder"),
     sign(
+        r"\bmimetypes\.(?:add_type|\w+_map)\b|\bcodecs\.(?:un)?register\w*\(|\bcopyreg\.pickle\(",
+        "changes a table of the standard library",
+    ),
+    sign(r"\bcompare\s*=\s*False\b", "leaves a field out where objects are compared"),
+    Trick.reaching(
+        r"\blogging\.(?:getLogger\(\)|root)\.(?:handlers\b|hasHandlers\()",
+        "asks who has set up logging",
+        sign="unproven",  # a runner has, and so may a program
+    ),
+    sign(
         r"\btzset\(|\benviron\[[\"']TZ[\"']\]\s*=[^=]|\bsetlocale\(",
         "changes the time zone or the locale of the process",
     ),

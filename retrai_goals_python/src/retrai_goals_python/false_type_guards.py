@@ -17,18 +17,18 @@ from .python_source import last_name, parse
 _GUARDS = frozenset({"TypeGuard", "TypeIs"})
 
 CALLER = """
-import json, sys, typing
+import itertools, json, sys, typing
 VALUES = [0, 1, -2, 1.5, True, "", "a", "1", b"", b"a", None, (), (1,), [], [1], ["a"], {},
           {"a": 1}, set(), {1}, 1j, object(), type, print]
+ITEMS = {list: lambda value: [value], dict: lambda value: {"a": value}, set: lambda value: {value}}
 
-def plain(annotation, names):
-    found = eval(annotation, names)
+def plain(found):
     if found is typing.Any or found is object:
         return (object,)
     parts = typing.get_args(found) if typing.get_origin(found) in UNIONS else (found,)
     kinds = [type(None) if each is None else typing.get_origin(each) or each for each in parts]
     if not all(isinstance(each, type) for each in kinds):
-        raise TypeError(annotation)
+        raise TypeError(found)
     # A type checker takes an int for a float, and a float for a complex number.
     kinds += [int] if float in kinds or complex in kinds else []
     return tuple([*kinds, float] if complex in kinds else kinds)
@@ -50,12 +50,17 @@ for name, source, given, promised, needed in json.loads(sys.argv[1]):
     names = {"typing": typing, **vars(typing)}
     try:
         exec(needed + source, names)
-        takes, kinds = plain(given, names), plain(promised, names)
+        takes, gives = eval(given, names), eval(promised, names)
+        tried = [(plain(takes), plain(gives), lambda value: value)]
+        kind = typing.get_origin(takes)
+        if kind in ITEMS and kind is typing.get_origin(gives):
+            items = [plain(typing.get_args(each)[-1]) for each in (takes, gives)]
+            tried.append((*items, ITEMS[kind]))
     except BaseException:
         continue
-    for value in VALUES:
+    for value, (takes, gives, made) in itertools.product(VALUES, tried):
         try:
-            if is_of(value, takes) and not is_of(value, kinds) and names[name](value):
+            if is_of(value, takes) and not is_of(value, gives) and names[name](made(value)):
                 print(json.dumps(name), file=report)
                 break
         except BaseException:

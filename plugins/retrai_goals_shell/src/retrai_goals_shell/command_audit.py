@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import OWN_EQUALITY, Trick, audit_lines
+from retrai_goal_support import OWN_EQUALITY, Trick, audit_lines, text_of
 
 ANY = (
     Trick.reaching(r"(?i:\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-])", "asks who runs it"),
@@ -34,6 +34,7 @@ PYTHON = (
     ),
     Trick.reaching(
         r"\bsys\.(?:modules|setswitchinterval|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b"
+        r"|\b(?:Source\w*|Extension)FileLoader\b|\bPYTHONHASHSEED\b"
         r"|\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b|\bgc\.get_(?:objects|referrers)\b",
         "hooks into the interpreter",
     ),
@@ -160,6 +161,8 @@ _LANGUAGES = (
 _ANY_FILE = re.compile("")
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
 _SCRIPT = re.compile(r"\.(?:awk|(?:ba)?sh|pm)$")
+_COMPILED = re.compile(r"\.(?:c|cc|cpp|h|hpp)$")
+_MAIN = re.compile(r"\bmain\s*\(")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__)/|(?:^|/)(?:test_[^/]*|conftest)\.py$"
@@ -191,7 +194,11 @@ def audit_commands(
     """
 
     def is_module(path: str) -> bool:
-        return _is_code(path) and not _PROGRAM.search(path) and path not in programs
+        if not _is_code(path) or _PROGRAM.search(path):
+            return False
+        # What is compiled is named where it is only a part of a program.
+        text = text_of(project / path) if project and _COMPILED.search(path) else ""
+        return path not in programs or (bool(text) and not _MAIN.search(text))
 
     kinds = [
         (_ANY_FILE, ANY, _is_source),

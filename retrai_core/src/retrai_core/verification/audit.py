@@ -33,6 +33,8 @@ MAX_BYTES = 20_000_000
 _SKIPPED = NEVER_WALKED | CACHE_FOLDERS
 _CACHES = (".cache", ".vite")
 """What tools keep there is nobody's source, unless a line says the folder's name too."""
+_PRINTED = re.compile(r"(?:^|[/._-])outputs?(?=[/._-]|$)|\.(?:out|stdout|stderr)$")
+"""What the check prints, which may be kept in the repository."""
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _LOADS = re.compile(
     r"^\+(?!\+).*\b(?:import\w*|require|include|source|from|exec|open|load\w*)\b.*|^\+\s*\. .*",
@@ -68,11 +70,11 @@ def _written_late(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     what = "is written while the check runs, and was not before"
     found: list[Suspicion] = []
     for path in guard.baseline.written_late:
-        # Of other names, `.out` say, it may be what the check prints, kept in the repository.
         decides = (
             guard.belongs_to_check(path)
             and not guard.is_allowed(path)
-            and is_expected_output(path, in_check=False)
+            and is_expected_output(path, in_check=True)
+            and not _PRINTED.search(path)
         )
         if path in kept:
             found.append(Suspicion(path, 1, what, decides, "" if decides else "unchanged"))
