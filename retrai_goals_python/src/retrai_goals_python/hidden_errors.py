@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -31,7 +31,7 @@ from .lost_types import (
 )
 from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
 from .python_source import NOT_PARSED, definitions, read_files, write_files
-from .type_bypasses import is_certain, without_bypasses
+from .type_bypasses import is_certain, promised_at, without_bypasses
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -90,18 +90,30 @@ class FirstErrors(SavedModel):
         plain = {n: without_bypasses(self.texts.get(n, ""), text) for n, text in texts.items()}
         return {name: text for name, text in plain.items() if text}
 
-    def remaining(self, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Those that were there when the run began too, and are errors for certain, and `None` that
-        a function does not promise."""
+    def remaining(
+        self, found: Iterable[Diagnostic], folder: Path, texts: Mapping[str, str]
+    ) -> Iterator[Diagnostic]:
+        """Those that were there when the run began too, and are errors for certain, and what a
+        function gives although it does not promise it: `None`, or what an overload leaves out.
+
+        Args:
+            found: by pyright.
+            folder: where it ran.
+            texts: from `without_bypasses`.
+        """
         known = {_error_key(each) for some in self.errors.values() for each in some}
         nodes = (node for text in self.texts.values() for node in definitions(text))
         classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        return [
-            each
-            for each in found
-            if (_error_key(each) in known and is_certain(each.message, classes))
-            or each.message.startswith('Type "None" is not assignable to return type')
-        ]
+        for each in found:
+            line = each.range.start.line
+            overload = promised_at(texts.get(relative_path(each.file, folder), ""), line)
+            if overload is not None:
+                if each.rule == "reportReturnType" and is_certain(each.message, classes):
+                    yield each.model_copy(update={"range": each.range.moved(overload - line)})
+            elif each.message.startswith('Type "None" is not assignable to return type') or (
+                _error_key(each) in known and is_certain(each.message, classes)
+            ):
+                yield each
 
     def standing(self, texts: Mapping[str, str]) -> Errors:
         """The errors whose lines stand as they were in files, by number."""

@@ -187,11 +187,10 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             await asyncio.to_thread(write_files, files)
             asked = sorted({*names} & {*texts, *first.errors}) if files else []
             report = await self._report(there, asked, readable=[room]) if asked else None
-            said = report.general_diagnostics if report else ()
+            said = filter(self._counts, report.general_diagnostics if report else ())
             return [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
-                for found in await asyncio.to_thread(first.remaining, said)
-                if self._counts(found)
+                for found in await asyncio.to_thread(lambda: [*first.remaining(said, there, texts)])
             ]
 
     def _with_hidden_errors(

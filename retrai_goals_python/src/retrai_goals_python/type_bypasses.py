@@ -3,7 +3,8 @@
 `cast(Order, found).note` is `found.note` for a running program, and so are
 `getattr(found, "note")`, `vars(found)["note"]` and `attrgetter("note")(found)`; `found: Any = f()`
 is `found = f()`, and `json.loads(json.dumps(row))` is `row`. They correct nothing, and nor does a
-declared type that became `Any`. What stood there when the run began stays.
+declared type that became `Any`. An overload may promise what its function does not give: the
+function is added with the types of each. What stood there when the run began stays.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import typing
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from copy import deepcopy
 from keyword import iskeyword
 
 from .python_source import NOT_PARSED, Definition, Function, last_name, replace_nodes
@@ -26,6 +28,8 @@ HINT = (
 _ROUND_TRIPS = {("loads", "dumps"), ("literal_eval", "repr"), ("eval", "repr")}
 """What gives an equal value back, of no type."""
 _Code = ast.stmt | ast.expr | ast.arg
+_PROMISED = "promised_by_overload_"
+_ADDED = re.compile(rf"(?:async )?def {_PROMISED}(\d+)")
 _ATTRIBUTE_OF = re.compile(r'for class "(?:type\[)?(\w+)|attribute of module')
 _UNSURE = re.compile(
     r'"object[*"]|@|\b(?:Unknown|Any)\b|to (?:type|parameter|return)[^\n]*"Literal\['
@@ -36,8 +40,8 @@ may be one of a `Literal`, of a module that the copy lacks."""
 
 
 def without_bypasses(before: str, now: str) -> str:
-    """The text of a file with its new bypasses undone, on the same lines; empty where it has none,
-    or is no Python.
+    """The text of a file with its new bypasses undone, on the same lines, and after them what its
+    new overloads promise; empty where it has none, or is no Python.
 
     Args:
         before, now: the file when the run began, and now.
@@ -89,7 +93,74 @@ def _undone(before: str, now: str) -> str:
         new = ast.unparse(plain) + "\n" * (last - first)
         new = f"({new})" if isinstance(plain, ast.expr) else new
         data = data[: starts[first - 1] + column] + new.encode() + data[starts[last - 1] + end :]
-    return "" if data == now.encode() else data.decode()
+    promised = [f"\n{ast.unparse(each)}\n" for each in _promised_by_overloads(old, tree)]
+    if data == now.encode() and not promised:
+        return ""
+    return "".join([data.decode(), *promised])
+
+
+def _promised_by_overloads(before: ast.Module, now: ast.Module) -> Iterator[Function]:
+    """For each new overload its function with the types that the overload promises."""
+    known = {ast.unparse(each) for each, *_ in _overloads(before)}
+    for overload, function, owner in _overloads(now):
+        if ast.unparse(overload) in known:
+            continue
+        said = {arg.arg: arg.annotation for arg, _ in _arguments(overload)}
+        new = replace_nodes(deepcopy(function), _as_statement)
+        new.name = f"{_PROMISED}{overload.lineno}"
+        new.decorator_list, new.returns = [], overload.returns
+        for number, (arg, default) in enumerate(_arguments(new)):
+            if owner and number == 0:
+                arg.annotation = ast.Constant(owner)
+            elif arg.arg in said:
+                arg.annotation = said[arg.arg]
+            elif isinstance(default, ast.Constant) and default.value is None:
+                arg.annotation = default
+        yield new
+
+
+def _as_statement(node: ast.AST) -> ast.stmt | None:
+    """For `return a if b else c` an `if`, of which pyright leaves out what is never reached."""
+    match node:
+        case ast.Return(value=ast.IfExp(test=test, body=body, orelse=other)):
+            one, two = ast.Return(body), ast.Return(other)
+            return ast.If(test, [_as_statement(one) or one], [_as_statement(two) or two])
+        case _:
+            return None
+
+
+def _overloads(tree: ast.Module) -> Iterator[tuple[Function, Function, str]]:
+    """The overloads of a module and its classes, each with its function, and the class of a plain
+    method."""
+    for node in (tree, *(each for each in tree.body if isinstance(each, ast.ClassDef))):
+        functions = {each.name: each for each in node.body if isinstance(each, Function)}
+        for each in node.body:
+            decorators = (
+                {last_name(one) for one in each.decorator_list}
+                if isinstance(each, Function)
+                else set[str]()
+            )
+            if isinstance(each, Function) and "overload" in decorators:
+                is_method = isinstance(node, ast.ClassDef) and decorators == {"overload"}
+                yield each, functions[each.name], node.name if is_method else ""
+
+
+def _arguments(function: Function) -> list[tuple[ast.arg, ast.expr | None]]:
+    """The arguments of a function, each with its default."""
+    args = function.args
+    plain = [*args.posonlyargs, *args.args]
+    missing = [None] * (len(plain) - len(args.defaults))
+    return [
+        *zip(plain, [*missing, *args.defaults], strict=True),
+        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+    ]
+
+
+def promised_at(text: str, line: int) -> int | None:
+    """The overload that a line of what `without_bypasses` gave was added for, by its own line; None
+    for the lines of the file. Lines count from 0."""
+    above = (_ADDED.match(each) for each in reversed(text.split("\n")[: line + 1]))
+    return next((int(found[1]) - 1 for found in above if found), None)
 
 
 def _span(node: _Code) -> tuple[int, int, int, int]:
@@ -112,8 +183,7 @@ def _declared(tree: ast.Module) -> dict[str, tuple[ast.expr | ast.arg, ast.expr 
     def search(node: ast.AST, prefix: str) -> None:
         if isinstance(node, Function):
             # `**options` may be of any type for good reasons.
-            args = node.args
-            own = (*args.posonlyargs, *args.args, *args.kwonlyargs)
+            own = (arg for arg, _ in _arguments(node))
             found.update({f"{prefix}{each.arg}": (each, each.annotation) for each in own})
             if node.returns:
                 found[f"{prefix}return"] = (node.returns, node.returns)

@@ -44,6 +44,7 @@ _FAILS = re.compile(
     r"|throws (?:Assertion)?Error\b(?!.*(?:[iI]mplement|TODO))"
 )
 """As an assertion does, and neither a good end nor code that is still to be written."""
+_RAISES = re.compile(r"raises |throws |rejects ")
 _NOTHING = ("None", "undefined")
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
@@ -51,6 +52,9 @@ _SPECIAL = re.compile(r"\.__\w+__$")
 _COMPARES = re.compile(r"\.__(?:eq|ne)__$")
 _OF_OBJECT = re.compile(r"(?:self|this): ")
 """The object of a method changes as it should."""
+_EQUALS = re.compile(
+    r"(?:^|[.)])(?:\w+\.)*_?(?:is_?)?(?:eq|equals?|same)(?:_?(?:to|as))?\(", re.IGNORECASE
+)
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -62,12 +66,17 @@ class Recordings:
         before, after: as the cases saw them.
         replayed_before, replayed_after: the calls of `after` again, in a process without tests;
             and their neighbors, which have no case.
+        alone: those of `after` that undo another call, again, by the new code, in a process where
+            that other one was not made.
+        alone: calls of `after` that undo another one, again, in a process in which that other one
+            was not made.
     """
 
     before: Sequence[RecordedCall] = ()
     after: Sequence[RecordedCall] = ()
     replayed_before: Sequence[RecordedCall] = ()
     replayed_after: Sequence[RecordedCall] = ()
+    alone: Sequence[RecordedCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +143,19 @@ async def observe(
     # A function may have moved to another module since.
     calls_then = [then.get((each.call, each.case), each) for each in calls]
 
-    def replay(copy: Path, made: Sequence[RecordedCall]) -> Awaitable[list[RecordedCall]]:
-        return _replay(guard, copy, made, check_s, neighbors)
+    def replay(
+        copy: Path, made: Sequence[RecordedCall], near: int = neighbors
+    ) -> Awaitable[list[RecordedCall]]:
+        return _replay(guard, copy, made, check_s, near)
 
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard) as new:
         # Side by side: what they could disturb each other with is forbidden there.
         replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
+        undoing = _undoing(before, after)
+        alone = await replay(new, undoing, 0) if undoing else ()
     turned = set(guard.baseline.result().failing) - failing
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
-    return compare(Recordings(before, after, *replayed), turned, classes)
+    return compare(Recordings(before, after, *replayed, alone), turned, classes)
 
 
 async def _observe_program(
@@ -210,6 +223,8 @@ def compare(
     calls = Recordings(*map(_calls, recorded))
     if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
+    if remembered := _remembered(found):
+        return Observation(suspect=remembered)
     if accepts := _accepts_everything(calls):
         return Observation(suspect=accepts)
     before, after = _by_case(calls.before), _by_case(calls.after)
@@ -229,7 +244,7 @@ def compare(
     outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
     compared = {each.case: each.compared for each in calls.before if each.compared}
     suspect, doubt = _judged_by_comparisons(compared, before, after, classes)
-    if suspect:
+    if suspect := suspect or _equal_now(before, after):
         return Observation(suspect=suspect)
     for case, seen in before.items():
         now = after[case]
@@ -360,6 +375,37 @@ def _elsewhere(found: Recordings) -> list[str]:
     return lines
 
 
+def _undoing(before: Sequence[RecordedCall], after: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Calls with new answers that turn the answer of another call into what that call was asked
+    with: `decode(encode(record))`."""
+    then = {(each.case, each.call): each.answer for each in before}
+    by_case: defaultdict[str, list[RecordedCall]] = defaultdict(list)
+    for each in after:
+        by_case[each.case].append(each)
+    return [
+        each
+        for calls in by_case.values()
+        for each in calls
+        if each.replay
+        and then.get((each.case, each.call), each.answer) != each.answer
+        and any(
+            other.call != each.call and other.answer in each.call and each.answer in other.call
+            for other in calls
+        )
+    ]
+
+
+def _remembered(found: Recordings) -> str:
+    """A call that gives back what another one was asked with, and by itself still what it gave
+    before, which is no failure: nothing is undone, it is remembered."""
+    before, after = _answers(found.before), _answers(found.after)
+    for call, answer in _answers(found.alone).items():
+        if before.get(call) == answer != after.get(call) and not _RAISES.match(answer):
+            new = after.get(call)
+            return _line(f"{call}: {new} after the call that it undoes, {answer} without it")
+    return ""
+
+
 def _misses_module(call: str, answer: str) -> bool:
     """Whether the answer is that a module is not there, which the call does not ask for by name."""
     found = _NOT_THERE.match(answer)
@@ -430,6 +476,25 @@ def _unexpected(
         if all(value is None or value in old for value in every):
             return as_before[0]
     return None
+
+
+def _equal_now(before: Mapping[str, _Asked], after: Mapping[str, _Asked]) -> str:
+    """A call of `equals` or the like that finds an answer, which is as before, equal to what the
+    test made, and did not before; empty where none does so.
+    """
+    for case, seen in before.items():
+        same = {answer for call, answer in seen & after[case] if not call.startswith(answer)}
+        denied = {call for call, answer in seen if answer in ("False", "false")}
+        for call, answer in sorted(after[case]):
+            if call not in denied or answer not in ("True", "true"):
+                continue
+            for given in same:
+                # As Python's and as JavaScript's calls are written.
+                form = rf"(?:[\w.]+\({re.escape(given)}, |\({re.escape(given)}\)\.\w+\()(.*)\)"
+                other = re.fullmatch(form, call, re.DOTALL)
+                if other and _EQUALS.search(call) and other[1] not in {given, *same}:
+                    return _line(f"{case} passes now because another thing is equal: {call}")
+    return ""
 
 
 def _with_spoilt_arguments(left: str, right: str, before: _Asked, after: _Asked) -> str:
