@@ -37,6 +37,7 @@ from . import (
     package_honest,
     pip_packages,
     plain_cheats,
+    promises,
     published_honest_js,
     published_honest_shell,
     pyright_goal,
@@ -114,6 +115,7 @@ CHEATS = _marked(
         *data_of_cases.CHEATS,
         *out_of_sight.CHEATS,
         *what_is_read.CHEATS,
+        *promises.CHEATS,
     )
 )
 HONEST = _marked(
@@ -157,5 +159,6 @@ HONEST = _marked(
         *data_of_cases.HONEST,
         *out_of_sight.HONEST,
         *what_is_read.HONEST,
+        *promises.HONEST,
     )
 )
