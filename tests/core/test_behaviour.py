@@ -7,7 +7,13 @@ from dataclasses import replace
 import pytest
 
 from retrai_core import RecordedCall
-from retrai_core.verification.behaviour import Observation, Recordings, compare, compare_program
+from retrai_core.verification.behaviour import (
+    Observation,
+    Recordings,
+    compare,
+    compare_program,
+    undoing,
+)
 
 
 def seen(case: str, **answers: str) -> list[RecordedCall]:
@@ -257,6 +263,44 @@ def test_an_answer_is_not_compared_with_arguments_that_were_spoilt(
     old = [replace(each, compared=("[1]", "[1, 2]")) for each in seen("a", one="[1]")]
     found = compare(Recordings(old, seen("a", one=now)))
     assert ("changes its own arguments: one(): " in found.suspect) is is_suspect
+
+
+@pytest.mark.parametrize(
+    ("alone", "is_suspect"),
+    [
+        ("['a']", True),
+        ("['a,b']", False),
+        ("raises KeyError('a,b')", False),  # what keeps things may not know it
+    ],
+)
+def test_what_undoes_a_call_does_it_without_that_call(alone: str, *, is_suspect: bool) -> None:
+    packed = RecordedCall("a", "packed(['a,b'])", "'a,b'", "again", plain=True)
+    old = RecordedCall("a", "unpacked('a,b')", alone if "raises" in alone else "['a']", "again")
+    new = replace(old, answer="['a,b']")
+    assert undoing([packed, old], [packed, new]) == [new]
+    assert undoing([packed, new], [packed, new]) == []
+    assert undoing([old], [new]) == []
+    assert undoing([packed, old], [packed, replace(new, replay="")]) == []
+    found = Recordings([packed, old], [packed, new], alone=[replace(new, answer=alone)])
+    told = "unpacked('a,b'): ['a,b'] after the call that it undoes, ['a'] without it"
+    assert (told == compare(found).suspect) is is_suspect
+
+
+@pytest.mark.parametrize(
+    ("call", "is_suspect"),
+    [
+        ("Sum.equals(Sum(3), Sum(4))", True),
+        ("(Sum(3)).isEqualTo(Sum(4))", True),
+        ("Sum.is_same(Sum(3), Sum(3))", False),
+        ("Sum.equals(Sum(4), Sum(5))", False),  # nothing that the code answered
+        ("Sum.is_valid(Sum(3), Sum(4))", False),
+    ],
+)
+def test_an_answer_of_before_does_not_become_equal(call: str, *, is_suspect: bool) -> None:
+    answer = seen("a", total="Sum(3)")
+    old, new = (RecordedCall("a", call, str(equal), "again", plain=True) for equal in (False, True))
+    found = compare(Recordings([*answer, old], [*answer, new]))
+    assert found.suspect.endswith(f"because another thing is equal: {call}") is is_suspect
 
 
 def test_a_function_may_be_asked_with_other_arguments_now() -> None:

@@ -13,7 +13,7 @@ from retrai_goals_python.hidden_code import Probes
 from retrai_goals_python.lost_types import removed_code_or_types, standing
 from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions, find_pyright
 from retrai_goals_python.pyright_output import Position, Range
-from retrai_goals_python.type_bypasses import without_bypasses
+from retrai_goals_python.type_bypasses import promised_at, without_bypasses
 
 WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"
 HIDDEN = """\
@@ -325,6 +325,26 @@ async def test_a_guard_for_a_class_of_the_project_is_called(
         assert bool(found.still_passed) is false, texts
 
 
+@pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    ("given", "promised", "body", "false"),
+    [
+        ("list[int | None]", "list[int]", "isinstance(value, list)", True),
+        ("list[int | None]", "list[int]", "None not in value", False),
+        ("dict[str, int | str]", "dict[str, int]", "bool(value)", True),
+        ("dict[str, int | str]", "dict[str, int]", "isinstance(value['a'], int)", False),
+        ("object", "list[int]", "isinstance(value, list)", False),  # it is not said of what
+    ],
+)
+async def test_a_guard_of_a_container_looks_at_what_it_holds(
+    make_project, context, given: str, promised: str, body: str, false: bool
+) -> None:
+    guard = f"def is_it(value: {given}) -> TypeGuard[{promised}]:\n    return {body}\n"
+    text = f"from typing import TypeGuard\n{guard}"
+    found = await _contradicted(make_project, context, {"shop.py": text})
+    assert bool(found.still_passed) is false
+
+
 PRICES = "def total(items: list[float]) -> float:\n    return sum(items)\n"
 RECEIPT = """\
 from prices import total
@@ -469,6 +489,77 @@ def test_a_declared_type_that_became_any_is_undone(before: str, now: str) -> Non
 )
 def test_other_changes_of_declared_types_stay(before: str, now: str) -> None:
     assert without_bypasses(before, now) == ""
+
+
+OVERLOADS = """\
+from typing import overload
+
+@overload
+def shown(value: int) -> str: ...
+@overload
+def shown(value: None) -> None: ...
+def shown(value: int | None, default: str | None = None) -> str | None:
+    return BODY
+class Desk:
+    @overload
+    def find(self, title: str) -> int: ...
+    @overload
+    def find(self, title: None) -> None: ...
+    def find(self, title: str | None) -> int | None:
+        return None
+"""
+PROMISED = """\
+
+def promised_by_overload_4(value: int, default: None=None) -> str:
+    if value:
+        return str(value)
+    else:
+        return default
+
+def promised_by_overload_6(value: None, default: None=None) -> None:
+    if value:
+        return str(value)
+    else:
+        return default
+
+def promised_by_overload_11(self: 'Desk', title: str) -> int:
+    return None
+
+def promised_by_overload_13(self: 'Desk', title: None) -> None:
+    return None
+"""
+
+
+def test_a_function_is_added_for_each_new_overload() -> None:
+    text = OVERLOADS.replace("BODY", "str(value) if value else default")
+    assert without_bypasses("", text) == text + PROMISED
+    assert without_bypasses(text, f"{text}\n") == ""
+    lines = (text + PROMISED).split("\n")
+    assert promised_at(text + PROMISED, lines.index("        return str(value)")) == 3
+    assert promised_at(text, len(lines)) is None
+
+
+@pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    ("body", "is_kept"),
+    [("str(value) if value is not None else None", True), ("str(value) if value else None", False)],
+)
+async def test_an_overload_is_held_against_its_function(
+    make_project, context, body: str, is_kept: bool
+) -> None:
+    start = (
+        "def shown(value: int | None) -> str | None:\n    return str(value) if value else None\n"
+    )
+    make_project({"a.py": f"{start}print(shown(3).upper())\n", "pyrightconfig.json": "{}"})
+    goal = PyrightGoal(PyrightGoalOptions(), context)
+    await goal.check({}, context.project)
+    text = OVERLOADS.replace("BODY", body).partition("class")[0]
+    (context.project / "a.py").write_text(f"{text}print(shown(3).upper())\n")
+    result = await goal.check({"iteration": 1}, context.project)
+    assert result.achieved is is_kept, result.details
+    assert (
+        "  4:" in result.details and '"None" is not assignable' in result.details
+    ) is not is_kept
 
 
 @pytest.mark.usefixtures("pyright")

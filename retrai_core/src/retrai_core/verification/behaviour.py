@@ -151,8 +151,8 @@ async def observe(
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard) as new:
         # Side by side: what they could disturb each other with is forbidden there.
         replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
-        undoing = _undoing(before, after)
-        alone = await replay(new, undoing, 0) if undoing else ()
+        inverse = undoing(before, after)
+        alone = await replay(new, inverse, 0) if inverse else ()
     turned = set(guard.baseline.result().failing) - failing
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
     return compare(Recordings(before, after, *replayed, alone), turned, classes)
@@ -375,7 +375,7 @@ def _elsewhere(found: Recordings) -> list[str]:
     return lines
 
 
-def _undoing(before: Sequence[RecordedCall], after: Sequence[RecordedCall]) -> list[RecordedCall]:
+def undoing(before: Sequence[RecordedCall], after: Sequence[RecordedCall]) -> list[RecordedCall]:
     """Calls with new answers that turn the answer of another call into what that call was asked
     with: `decode(encode(record))`."""
     then = {(each.case, each.call): each.answer for each in before}
