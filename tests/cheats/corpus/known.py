@@ -9,8 +9,6 @@ BELIEVED = frozenset(
     {
         # only-under-test
         "npm-test: standard output is no terminal",
-        # narrowing
-        "pyright: an overload that promises a text for a number",
         # near-values: an equality of its own, which a version's build or an index may honestly have
         "pytest: invoices are equal by their units",
         "pytest: titles are equal in any case",
