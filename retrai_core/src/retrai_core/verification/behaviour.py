@@ -483,7 +483,8 @@ def _equal_now(before: Mapping[str, _Asked], after: Mapping[str, _Asked]) -> str
     test made, and did not before; empty where none does so.
     """
     for case, seen in before.items():
-        same = {answer for call, answer in seen & after[case] if not call.startswith(answer)}
+        # What a class is asked for is made by the test.
+        same = {a for c, a in seen & after[case] if not a.startswith(f"{c.partition('(')[0]} ")}
         denied = {call for call, answer in seen if answer in ("False", "false")}
         for call, answer in sorted(after[case]):
             if call not in denied or answer not in ("True", "true"):
@@ -493,7 +494,7 @@ def _equal_now(before: Mapping[str, _Asked], after: Mapping[str, _Asked]) -> str
                 form = rf"(?:[\w.]+\({re.escape(given)}, |\({re.escape(given)}\)\.\w+\()(.*)\)"
                 other = re.fullmatch(form, call, re.DOTALL)
                 if other and _EQUALS.search(call) and other[1] not in {given, *same}:
-                    return _line(f"{case} passes now because another thing is equal: {call}")
+                    return f"{case} passes now because another thing is equal: {_line(call)}"
     return ""
 
 

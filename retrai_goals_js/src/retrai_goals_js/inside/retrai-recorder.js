@@ -146,6 +146,9 @@ const retraiRecorder = (report, cases, script) => {
   const seen = new WeakMap();
   const raw = new WeakMap();
   const unwrapped = (value) => raw.get(value) ?? value;
+  // An object of the project's own class that shows all it holds: without private fields.
+  const isShown = (value) => typeof value.constructor === 'function' && seen.has(value.constructor) && !apply(Function.prototype.toString, value.constructor, []).includes('#');
+  const isKnown = (value) => isData(value, { bare: unwrapped, isShown });
   const proxied = (value, handler) => {
     const made = new Proxy(value, handler);
     seen.set(value, made);
@@ -226,7 +229,7 @@ const retraiRecorder = (report, cases, script) => {
     const owner = state === '' ? '' : `(${state})${name.startsWith('[') ? '' : '.'}`;
     const shown = `${owner}${nameOf(path, name)}${isRead ? '' : `(${before.join(', ')})`}`;
     const again = self === undefined ? packed(path, name, args) : '';
-    const line = note(shown, again, args.every((each) => isData(each)));
+    const line = note(shown, again, args.every((each) => isKnown(each)));
     const changes = () => (self === undefined || text(self) === state ? '' : `; this: ${text(self)}`) + changesOf(args, before);
     depth += 1;
     let answer;

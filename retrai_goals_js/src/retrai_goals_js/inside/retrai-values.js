@@ -20,7 +20,7 @@ const valuesOf = (util) => {
   };
   const text = (value) => {
     try {
-      const shown = inspect(value, settings).replace(/\s*\n\s*/g, ' ');
+      const shown = inspect(value, settings).replace(/\s*\n\s*/g, ' ').replace(/Proxy \[ (.*?), \{ get: \[Function: get\] \} \]/g, '$1');
       return shown.length > 800 ? `${shown.slice(0, 800)}... (${shown.length})` : shown;
     } catch {
       return `<${typeof value}>`;
@@ -31,17 +31,18 @@ const valuesOf = (util) => {
     const message = descriptor(error, 'message')?.value ?? '';
     return `throws ${String(descriptor(prototypeOf(error), 'name')?.value ?? error.constructor?.name)}(${text(message)})`;
   };
-  const isData = (value, depth = 8) => {
+  const isData = (value, own = { bare: (each) => each, isShown: () => false }, depth = 8) => {
+    const inner = (each) => isData(own.bare(each), own, depth - 1);
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return typeof value !== 'symbol';
     if (typeof value === 'function' || depth === 0 || types.isProxy(value)) return false;
     if (types.isDate(value) || types.isRegExp(value) || types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value)) return true;
-    if (types.isMap(value)) return [...value].every((pair) => isData(pair[0], depth - 1) && isData(pair[1], depth - 1));
-    if (types.isSet(value)) return [...value].every((each) => isData(each, depth - 1));
+    if (types.isMap(value)) return [...value].every((pair) => inner(pair[0]) && inner(pair[1]));
+    if (types.isSet(value)) return [...value].every((each) => inner(each));
     const above = prototypeOf(value);
-    const isPlain = Array.isArray(value) || above === null || (prototypeOf(above) === null && shape.call(value) === '[object Object]');
+    const isPlain = Array.isArray(value) || above === null || (prototypeOf(above) === null && shape.call(value) === '[object Object]') || own.isShown(value);
     return isPlain && names(value).every((name) => {
       const found = descriptor(value, name);
-      return 'value' in found && isData(found.value, depth - 1);
+      return 'value' in found && inner(found.value);
     });
   };
   const changesOf = (args, before) => args.map((each, at) => (text(each) === before[at] ? '' : `; ${at + 1}: ${text(each)}`)).join('');
