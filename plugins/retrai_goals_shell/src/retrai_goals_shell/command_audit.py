@@ -34,7 +34,7 @@ PYTHON = (
     ),
     Trick.reaching(
         r"\bsys\.(?:modules|setswitchinterval|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b"
-        r"|\b(?:Source\w*|Extension)FileLoader\b|\bPYTHONHASHSEED\b"
+        r"|FileLoader\.\w+\s*=[^=]|\bsetattr\([^,]*FileLoader\b"
         r"|\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b|\bgc\.get_(?:objects|referrers)\b",
         "hooks into the interpreter",
     ),
@@ -54,8 +54,21 @@ PYTHON = (
         r"|(?:codecs|tempfile)\.|[^=]*\b(?:fd)?open\()\w[\w.]*\(|\bsys\.stdout\.write\s*=[^=]",
         "replaces what is printed",
     ),
+    Trick.reaching(
+        r"\benviron\b.*PYTHONHASHSEED[\s\S]*?\bos\.exec[lv]",
+        "starts itself with a hash seed that was looked for",
+        lines=6,
+    ),
     OWN_EQUALITY,
 )
+_PROTOTYPE = r"(?<![\w.$])(?:Array|String|Number|Map|Set|Promise|RegExp)\.prototype"
+_NATIVE = (
+    r"(?:push|pop|shift|unshift|map|filter|forEach|reduce\w*|some|every|find\w*|(?:last)?[iI]ndexOf|includes"
+    r"|join|slice|splice|sort|reverse|concat|flat|flatMap|fill|keys|values|entries|at|trim\w*|split|replace\w*"
+    r"|match\w*|search|startsWith|endsWith|pad\w+|charAt|char\w+At|substr\w*|to[A-Z]\w+|valueOf|test|exec"
+    r"|get|set|has|add|delete|clear|then|catch|finally)"
+)
+"""Methods of the language; what a project adds to it has other names."""
 JAVASCRIPT = (
     Trick.reaching(
         r"NODE_TEST_CONTEXT|JEST_WORKER_ID|\bVITEST\b|npm_lifecycle_|\$\$jest"
@@ -73,9 +86,8 @@ JAVASCRIPT = (
     Trick.reaching(r"\bnew Error\(\)\.stack\b|\bprepareStackTrace\b", "inspects its callers"),
     Trick.reaching(
         r"^(?!\s*(?://|/?\*)).*?(?:(?<![\w.$])(?:fs\.(?:read|write|open|exists)\w+|(?:JSON|Math|Object)\.\w+)"
-        r"|\b(?:Date|performance)\.now|(?<![\w.$])(?:Array|String|Number|Object|Map|Set|Promise|RegExp|Error)"
-        r"\.prototype(?:\.\w+|\[[^\]\n]+\]))\s*=[^=>]"
-        r"|\b(?:defineProperty|defineProperties|assign)\(\s*(?:Array|String|Number|Object|Map|Set)\.prototype\b",
+        rf"|\b(?:Date|performance)\.now|{_PROTOTYPE}(?:\.{_NATIVE}|\[[\"']{_NATIVE}[\"']\]))\s*=[^=>]"
+        rf"|\bdefineProperty\(\s*{_PROTOTYPE},\s*[\"']{_NATIVE}[\"']",
         "changes functions of the language or of node",
     ),
 )
@@ -109,12 +121,6 @@ C = (
         r"__has_include\s*\(\s*[\"<][^\">]*(?:test|check|spec)", "looks whether tests are there"
     ),
 )
-READS_CASES = Trick.reaching(
-    r"\bsys\.stdin\b|(?<![\w.])input\(\)|/dev/stdin\b|\breadFileSync\(\s*0\b|\bprocess\.stdin\b"
-    r"|\bSTDIN\b|\bstdin\b|\b(?:scanf|getchar)\(|^\s*(?:cat|read)\b(?!.*<)",
-    "reads what the check reads its cases from",
-)
-"""Of a program that is started in a loop over the lines of a file, whose input is that file."""
 _CLOCK = (
     r"\b(?:time\.(?:time|monotonic|perf_counter|process_time)(?:_ns)?"
     r"|(?:Date|performance)\.now)\(\)"
@@ -196,7 +202,7 @@ def audit_commands(
     def is_module(path: str) -> bool:
         if not _is_code(path) or _PROGRAM.search(path):
             return False
-        # What is compiled is named where it is only a part of a program.
+        # A command names every file that it compiles, also those without `main`.
         text = text_of(project / path) if project and _COMPILED.search(path) else ""
         return path not in programs or (bool(text) and not _MAIN.search(text))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -30,13 +30,14 @@ from retrai_goal_support import (
     ShellWords,
     Trick,
     changed_lines,
+    contradiction_of,
     globs_below,
     missing_folder,
     replay_python_calls,
     text_of,
 )
 
-from .command_audit import READS_CASES, audit_commands, naming
+from .command_audit import audit_commands, naming
 from .command_environment import command_environment
 from .command_files import (
     CONFIGURATION,
@@ -61,7 +62,6 @@ class CommandOptions(PlaceOptions):
     """Globs of additional protected files that belong to the check."""
 
 
-_GIVES_INPUT = re.compile(r"(?<!\|)\|(?!\|)|<<")
 CommandT = TypeVar("CommandT", bound=CommandOptions)
 """The options of a goal that builds on `CommandGoal`."""
 
@@ -116,9 +116,6 @@ class CommandGoal(GoalBase[CommandT]):
         project = self.context.project
         programs = named_files(self.resolved_text(project), project, self.options.path)
         tricks = [*self.tricks, *naming(map(Path, self._own_at_start))]
-        texts = [text for text in self.texts_of_check() if not _GIVES_INPUT.search(text)]
-        if any(map(files_read_by_loops, texts)):
-            tricks.append(READS_CASES)
         return audit_commands(diff, project, programs, tricks)
 
     def texts_of_check(self) -> list[str]:
@@ -253,9 +250,37 @@ class TestingCommandGoal(CommandGoal[CommandT]):
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         unmet = await asyncio.to_thread(self._unmet)
-        return await unmet.contradict(copy, ", ".join(cases))
+        case = ", ".join(cases)
+        found = await unmet.contradict(copy, case)
+        if not found.still_passed and (ignored := await self._ignores_last_case(copy)):
+            return Contradiction([case], [case], f"the last case of {ignored} is not looked at")
+        return found
 
-    def is_made_since(self, file: Path) -> bool:
+    async def _ignores_last_case(self, copy: Path) -> str:
+        """The file that the check reads case by case, in a loop, if it passes whatever the last one
+        says: what the loop starts may have read the rest. Empty where it does not pass.
+
+        Args:
+            copy: of the project; the file in it is as it was afterwards.
+        """
+        texts = await asyncio.to_thread(self.texts_of_check)
+        for name in chain.from_iterable(map(files_read_by_loops, texts)):
+            path = copy / self.options.path / name
+            text = await asyncio.to_thread(text_of, path, MAX_TEXT)
+            changed = [*_with_other_last_case(text)]
+            if not changed or path.is_symlink():
+                continue
+            passed: list[bool] = []
+            for other in changed:
+                await asyncio.to_thread(path.write_text, other, "utf-8")
+                passed.append((await self.verdict(copy)).achieved)
+                if not passed[-1]:
+                    break
+            await asyncio.to_thread(path.write_text, text, "utf-8")
+            return name if all(passed) else ""
+        return ""
+
+    def changed_during_run(self, file: Path) -> bool:
         """Whether a file of the project was made or touched since the run began. Its status change
         time counts, which no command can set.
 
@@ -278,3 +303,16 @@ class TestingCommandGoal(CommandGoal[CommandT]):
     def _unmet(self) -> UnmetExpectations:
         place = self.context.run_dir / self.name / "unmet.json"
         return UnmetExpectations(place, self.protected(self.context.project), self.verdict)
+
+
+def _with_other_last_case(text: str) -> Iterator[str]:
+    """The lines of a file with one more: the last one with another last word, then with another
+    first word. Nothing where that is no case of some words."""
+    lines = text.splitlines()
+    words = lines[-1].split() if lines else []
+    if len(lines) > 1 and len(words) > 1 and not words[0].startswith("#"):
+        for at in (-1, 0):
+            other = contradiction_of(words[at]) or f"{words[at]}-retrai"
+            changed = [*words]
+            changed[at] = other
+            yield "\n".join([*lines, " ".join(changed)]) + "\n"

@@ -67,11 +67,12 @@ class InputTrials:
         found: list[OtherInput] = []
         if usual_s >= LONGEST_S:
             return found
-        for other in islice(every, TRIES):
+        for other in await asyncio.to_thread(lambda: list(islice(every, TRIES))):
             printed, seconds = await self._run(project, other, MOST * usual_s + SLOWER_S)
             # One that it crashes for is no input; what it refuses once must be refused again.
             is_known = printed == REFUSED and any(each.digest == REFUSED for each in found)
-            if printed and (printed != digest or other.is_turned) and not is_known:
+            # Where the order does not count, it must not count later.
+            if printed and (printed != digest or other.is_reordered) and not is_known:
                 found.append(other.model_copy(update={"digest": printed, "seconds": seconds}))
             inputs = [
                 each

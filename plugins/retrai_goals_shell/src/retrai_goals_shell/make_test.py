@@ -145,7 +145,7 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         for name in dict.fromkeys([*names, *compiled]):
             original = self.context.project / self.options.path / name
             with suppress(FileNotFoundError, NotADirectoryError):
-                if self.is_made_since(original) and not original.is_dir():
+                if self.changed_during_run(original) and not original.is_dir():
                     (copy / name).unlink()
 
     def _judge(self, done: Completed, command: Sequence[str]) -> GoalResult:

@@ -20,6 +20,8 @@ from pydantic import BaseModel, ConfigDict
 
 from retrai_goal_support import project_files
 
+from .line_order import reordered
+
 MAX_BYTES = 2_000_000
 MAX_FILES = 3
 MAX_LITERALS = 2
@@ -34,7 +36,6 @@ _NO_DATA = re.compile(
     r"|(?:^|/)(?:requirements|README|LICENSE|CHANGELOG)[^/]*$|(?:^|/)\."
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
-_FIELDS = re.compile(r"\s+|,")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
@@ -58,7 +59,7 @@ class OtherInput(BaseModel):
             program prints more of them).
         path: of the file, relative to the folder that the command runs in.
         data: what the file holds.
-        is_turned: it has the lines of the file in another order.
+        is_reordered: its lines are also in another order.
         old, new: the number in the program; or how many decimals it prints, as they stand there.
         line: the command to run.
         more: numbers are larger than they were, and not less.
@@ -71,7 +72,7 @@ class OtherInput(BaseModel):
     kind: Literal["command", "data", "literal", "digits"]
     path: str = ""
     data: bytes = b""
-    is_turned: bool = False
+    is_reordered: bool = False
     old: str = ""
     new: str = ""
     line: str
@@ -84,7 +85,8 @@ class OtherInput(BaseModel):
         """For people; it does not say which other input was tried."""
         if self.kind == "command":
             return "other arguments"
-        return f"{'more digits' if self.kind == 'digits' else 'other values'} in {self.path}"
+        what = "more digits" if self.kind == "digits" else "other values"
+        return f"{what}{' and another order of lines' if self.is_reordered else ''} in {self.path}"
 
 
 class Gone(Exception):  # noqa: N818 - it is an answer, no error
@@ -120,14 +122,13 @@ def candidates(
         text = _text(folder / name)
         for more in (False, True):
             varied = _varied(text, salt, more=more)
-            # Smaller numbers stand in another order too, where that is known to be none.
-            turned = varied if more else _turned(varied)
-            if turned != text:
+            changed = varied if more else reordered(varied)
+            if changed != text:
                 yield OtherInput(
                     kind="data",
                     path=name,
-                    data=turned.encode("utf-8", "surrogateescape"),
-                    is_turned=turned != varied,
+                    data=changed.encode("utf-8", "surrogateescape"),
+                    is_reordered=changed != varied,
                     line=command,
                     more=more,
                 )
@@ -184,22 +185,8 @@ def _varied(text: str, salt: str, *, more: bool) -> str:
     return text
 
 
-def _turned(text: str) -> str:
-    """A text with the second half of its lines first, but for the first line, which may be a
-    header; as it is where the lines are sorted, or not all of one form."""
-    first, *lines = text.removesuffix("\n").split("\n")
-    forms = {re.sub(r"[\w.-]+", "x", line) for line in lines}
-    columns = len(_FIELDS.split(first.strip()))
-    is_ordered = any(_is_sorted(text, column) for column in range(columns))
-    if len(lines) < MIN_PIECES or len(forms) > 1 or is_ordered:
-        return text
-    middle = len(lines) // 2
-    turned = "\n".join([first, *lines[middle:], *lines[:middle]])
-    return f"{turned}\n" if text.endswith("\n") else turned
-
-
 def _changed(text: str, salt: str, *, more: bool) -> str:
-    is_sorted = _is_sorted(text, 0)
+    is_sorted = _is_sorted(text)
     found = [
         each
         for each in _NUMBER.finditer(text)
@@ -213,15 +200,15 @@ def _changed(text: str, salt: str, *, more: bool) -> str:
     return text
 
 
-def _is_sorted(text: str, field: int) -> bool:
-    """Whether the lines stand in the order of one of their fields: a program may rely on it."""
-    lines = (_FIELDS.split(line.strip()) for line in text.splitlines() if line.strip())
-    fields = [line[field] if field < len(line) else "" for line in lines]
+def _is_sorted(text: str) -> bool:
+    """Whether the lines stand in the order of their first fields: a program may rely on it."""
+    fields = [
+        line.split(maxsplit=1)[0].partition(",")[0] for line in text.splitlines() if line.strip()
+    ]
     numbers = [
         float(each) if re.fullmatch(r"-?\d+(?:\.\d+)?", each) else each for each in fields[1:]
     ]
-    kinds = set(map(type, numbers))
-    if len(numbers) < MIN_PIECES or len(kinds) > 1 or len(set(numbers)) == 1:
+    if len(numbers) < MIN_PIECES or len(set(map(type, numbers))) > 1:
         return False
     return all(one <= other for one, other in pairwise(numbers))
 

@@ -15,13 +15,11 @@ from pydantic import Field, field_validator
 from retrai_core import CaseOutcome, CheckReport, Completed, GoalResult, ToolError
 from retrai_goal_support import project_files, suite_result
 
-from .command_files import CODE
 from .command_goal import CommandOptions, TestingCommandGoal
 from .makefile import lacks_target
 from .success_condition import SuccessCondition
 
 _COMPARES_AGES = re.compile(r" -(?:nt|ot|newer)\b")
-_SOURCE = re.compile(rf"{CODE.pattern}|\.(?:(?:ba)?sh|awk)$")
 PROMPT = """\
 The goal is `shell-goal`: this command, run by bash in {place}, meets its conditions:
 
@@ -104,12 +102,12 @@ class ShellGoal(TestingCommandGoal[ShellGoalOptions]):
         return GoalResult(achieved, reason, details, report)
 
     def _date_back(self, copy: Path) -> None:
-        """Let no file but a source, in a copy, be newer than another because the run made or
-        touched it: a mark that something was checked, say."""
+        """Make the empty files of the run old, in a copy: marks that something was checked, say, so
+        that the check skips no work for them."""
         for name in project_files(copy):
             original = self.context.project / self.options.path / name
             with suppress(FileNotFoundError, NotADirectoryError):
-                if not _SOURCE.search(name) and self.is_made_since(original):
+                if not original.lstat().st_size and self.changed_during_run(original):
                     os.utime(copy / name, (0, 0), follow_symlinks=False)
 
     def system_prompt(self) -> str:
