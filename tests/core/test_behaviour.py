@@ -12,7 +12,7 @@ from retrai_core.verification.behaviour import (
     Recordings,
     compare,
     compare_program,
-    undoing,
+    inverse_calls,
 )
 
 
@@ -277,10 +277,10 @@ def test_what_undoes_a_call_does_it_without_that_call(alone: str, *, is_suspect:
     packed = RecordedCall("a", "packed(['a,b'])", "'a,b'", "again", plain=True)
     old = RecordedCall("a", "unpacked('a,b')", alone if "raises" in alone else "['a']", "again")
     new = replace(old, answer="['a,b']")
-    assert undoing([packed, old], [packed, new]) == [new]
-    assert undoing([packed, new], [packed, new]) == []
-    assert undoing([old], [new]) == []
-    assert undoing([packed, old], [packed, replace(new, replay="")]) == []
+    assert inverse_calls([packed, old], [packed, new]) == [new]
+    assert inverse_calls([packed, new], [packed, new]) == []
+    assert inverse_calls([old], [new]) == []
+    assert inverse_calls([packed, old], [packed, replace(new, replay="")]) == []
     found = Recordings([packed, old], [packed, new], alone=[replace(new, answer=alone)])
     told = "unpacked('a,b'): ['a,b'] after the call that it undoes, ['a'] without it"
     assert (told == compare(found).suspect) is is_suspect

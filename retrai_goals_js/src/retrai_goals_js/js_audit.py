@@ -26,7 +26,7 @@ TRICKS = (
     Trick.reaching(
         r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
         r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
-        r"|\btest_runner\b|\bjest-(?:circus|runner)\b|\brequire\.main\??\.\w"
+        r"|\btest_runner\b|\bjest-(?:circus|runner)\b"
         r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)|\bINIT_CWD\b"
         # A parameter called so is used where its type is asked for.
         r"|\btypeof\s+(?:expect|describe|jest|vi|mocha)\b|\btypeof\s+(it|test)\b(?!.*\b\1\b)",

@@ -144,7 +144,7 @@ def read_recording(report: Path, cases: Collection[str], folder: Path, test_line
         line.sign: line.alone for line in replaced if not line.added or line.added not in named
     }
     signs |= {
-        f"{case} ends without an answer of {line.call}, which never settles": True
+        f"{case} ends without an answer of {line.call}, which never settles": False
         for (case, _), line in lines.items()
         if "::" not in case and line.answer == "never settles"
     }

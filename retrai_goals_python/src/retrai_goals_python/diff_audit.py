@@ -128,9 +128,8 @@ PYTHON_TRICKS = (
         r"\bmimetypes\.(?:add_type|\w+_map)\b|\bcodecs\.(?:un)?register\w*\(|\bcopyreg\.pickle\(",
         "changes a table of the standard library",
     ),
-    sign(r"\bcompare\s*=\s*False\b", "leaves a field out where objects are compared"),
     Trick.reaching(
-        r"\blogging\.(?:getLogger\(\)|root)\.(?:handlers\b|hasHandlers\()",
+        r"(?<!not )\blogging\.(?:getLogger\(\)|root)\.(?:handlers\b|hasHandlers\()",
         "asks who has set up logging",
         sign="unproven",  # a runner has, and so may a program
     ),

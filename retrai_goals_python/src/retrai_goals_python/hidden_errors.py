@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
@@ -31,11 +31,12 @@ from .lost_types import (
 )
 from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
 from .python_source import NOT_PARSED, definitions, read_files, write_files
-from .type_bypasses import is_certain, promised_at, without_bypasses
+from .type_bypasses import is_certain, overload_line, without_bypasses
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
 _PROBE = re.compile(r'^Type of "(\d+)" is ')
+_PARAMETER = re.compile(r'cannot be assigned to parameter "(\w+)"')
 _NEVER = re.compile(r'"(?:Never|NoReturn)"')
 
 
@@ -87,14 +88,19 @@ class FirstErrors(SavedModel):
     def without_bypasses(self, folder: Path, names: Sequence[str]) -> dict[str, str]:
         """Those of the files that have new bypasses, without them."""
         texts = {name: text_of(folder / name) for name in self.suspects(folder, names)}
-        plain = {n: without_bypasses(self.texts.get(n, ""), text) for n, text in texts.items()}
+        messages = (each.message for some in self.errors.values() for each in some)
+        wider = {name for said in messages for name in _PARAMETER.findall(said)}
+        plain = {
+            name: without_bypasses(self.texts.get(name, ""), text, wider)
+            for name, text in texts.items()
+        }
         return {name: text for name, text in plain.items() if text}
 
     def remaining(
         self, found: Iterable[Diagnostic], folder: Path, texts: Mapping[str, str]
-    ) -> Iterator[Diagnostic]:
-        """Those that were there when the run began too, and are errors for certain, and what a
-        function gives although it does not promise it: `None`, or what an overload leaves out.
+    ) -> list[Diagnostic]:
+        """Those that were there when the run began too, and are errors for certain, and a `None` of
+        a function that does not promise it, itself or in an overload.
 
         Args:
             found: by pyright.
@@ -104,16 +110,19 @@ class FirstErrors(SavedModel):
         known = {_error_key(each) for some in self.errors.values() for each in some}
         nodes = (node for text in self.texts.values() for node in definitions(text))
         classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
-        for each in found:
-            line = each.range.start.line
-            overload = promised_at(texts.get(relative_path(each.file, folder), ""), line)
-            if overload is not None:
-                if each.rule == "reportReturnType" and is_certain(each.message, classes):
-                    yield each.model_copy(update={"range": each.range.moved(overload - line)})
-            elif each.message.startswith('Type "None" is not assignable to return type') or (
-                _error_key(each) in known and is_certain(each.message, classes)
-            ):
-                yield each
+
+        def place(each: Diagnostic) -> int | None:
+            text = texts.get(relative_path(each.file, folder), "")
+            return overload_line(text, each.range.start.line)
+
+        def remains(each: Diagnostic) -> bool:
+            if each.rule == "reportReturnType":
+                is_none = '"None" is not assignable to' in each.message
+                if place(each) is not None or each.message.startswith('Type "None" is not'):
+                    return is_none
+            return _error_key(each) in known and is_certain(each.message, classes)
+
+        return [each.moved_to(place(each)) for each in found if remains(each)]
 
     def standing(self, texts: Mapping[str, str]) -> Errors:
         """The errors whose lines stand as they were in files, by number."""

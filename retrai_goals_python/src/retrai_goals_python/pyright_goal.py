@@ -185,12 +185,13 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 and (there / name).resolve().is_relative_to(copy.resolve())
             }
             await asyncio.to_thread(write_files, files)
-            asked = sorted({*names} & {*texts, *first.errors}) if files else []
+            asked = {*texts, *first.errors}.intersection(names) if files else set[str]()
+            asked = sorted(name for name in asked if (there / name).is_file())
             report = await self._report(there, asked, readable=[room]) if asked else None
             said = filter(self._counts, report.general_diagnostics if report else ())
             return [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
-                for found in await asyncio.to_thread(lambda: [*first.remaining(said, there, texts)])
+                for found in await asyncio.to_thread(first.remaining, said, there, texts)
             ]
 
     def _with_hidden_errors(

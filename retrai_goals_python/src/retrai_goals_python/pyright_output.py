@@ -50,6 +50,13 @@ class Diagnostic(_Part):
     rule: str = ""
     range: Range = Range()
 
+    def moved_to(self, line: int | None) -> Diagnostic:
+        """The same on another line, from 0; itself where there is none."""
+        if line is None:
+            return self
+        there = self.range.moved(line - self.range.start.line)
+        return self.model_copy(update={"range": there})
+
 
 class Summary(_Part):
     """pyright's own counts."""

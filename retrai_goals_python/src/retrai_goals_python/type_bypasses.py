@@ -27,6 +27,8 @@ HINT = (
 )
 _ROUND_TRIPS = {("loads", "dumps"), ("literal_eval", "repr"), ("eval", "repr")}
 """What gives an equal value back, of no type."""
+_CONVERTS = {"default", "cls"}
+"""With these `json.dumps` makes something else of a value."""
 _Code = ast.stmt | ast.expr | ast.arg
 _PROMISED = "promised_by_overload_"
 _ADDED = re.compile(rf"(?:async )?def {_PROMISED}(\d+)")
@@ -39,19 +41,20 @@ _UNSURE = re.compile(
 may be one of a `Literal`, of a module that the copy lacks."""
 
 
-def without_bypasses(before: str, now: str) -> str:
+def without_bypasses(before: str, now: str, wider: Collection[str] = ()) -> str:
     """The text of a file with its new bypasses undone, on the same lines, and after them what its
     new overloads promise; empty where it has none, or is no Python.
 
     Args:
         before, now: the file when the run began, and now.
+        wider: parameters that may take `Any`, since callers gave other things than their types.
 
     Example:
         >>> without_bypasses("", 'a = cast(\\n  str, b)\\nc = getattr(d.e, "f")\\ng: Any = 1')
         'a = (b\\n)\\nc = (d.e.f)\\ng = 1'
     """
     with suppress(*NOT_PARSED):
-        return _undone(before.removeprefix("\ufeff"), now.removeprefix("\ufeff"))
+        return _undone(before.removeprefix("\ufeff"), now.removeprefix("\ufeff"), wider)
     return ""
 
 
@@ -76,14 +79,14 @@ def is_certain(message: str, classes: Collection[str]) -> bool:
     return not _UNSURE.search(message)
 
 
-def _undone(before: str, now: str) -> str:
+def _undone(before: str, now: str, wider: Collection[str]) -> str:
     old, tree = ast.parse(before), ast.parse(now)
     known = Counter(ast.unparse(node) for node, _ in _bypasses(old))
     starts = [0]
     for line in now.split("\n"):
         starts.append(starts[-1] + len(line.encode()) + 1)
     data = now.encode()
-    undone = [*_bypasses(tree), *_types_that_became_any(old, tree)]
+    undone = [*_bypasses(tree), *_types_that_became_any(old, tree, wider)]
     for node, plain in sorted(undone, key=lambda each: _span(each[0]), reverse=True):
         text = ast.unparse(node)
         known[text] -= 1
@@ -103,7 +106,7 @@ def _promised_by_overloads(before: ast.Module, now: ast.Module) -> Iterator[Func
     """For each new overload its function with the types that the overload promises."""
     known = {ast.unparse(each) for each, *_ in _overloads(before)}
     for overload, function, owner in _overloads(now):
-        if ast.unparse(overload) in known:
+        if ast.unparse(overload) in known or not _can_be_checked(overload, function):
             continue
         said = {arg.arg: arg.annotation for arg, _ in _arguments(overload)}
         new = replace_nodes(deepcopy(function), _as_statement)
@@ -117,6 +120,23 @@ def _promised_by_overloads(before: ast.Module, now: ast.Module) -> Iterator[Func
             elif isinstance(default, ast.Constant) and default.value is None:
                 arg.annotation = default
         yield new
+
+
+def _can_be_checked(overload: Function, function: Function) -> bool:
+    """Whether what a function gives can be held against an overload: the function has code, and no
+    condition in it may depend on a literal, or on the default of what the overload leaves out."""
+    if type(overload) is not type(function) or function.name in ("__get__", "__new__"):
+        return False
+    if "overload" in map(last_name, function.decorator_list):
+        return False  # a protocol, or a stub
+    types = {arg.arg: arg.annotation for arg, _ in _arguments(overload)}
+    if any("Literal" in ast.unparse(each) for each in types.values() if each):
+        return False
+    left_out = (default for arg, default in _arguments(function) if arg.arg not in types)
+    return all(
+        default is None or (isinstance(default, ast.Constant) and default.value is None)
+        for default in left_out
+    )
 
 
 def _as_statement(node: ast.AST) -> ast.stmt | None:
@@ -156,7 +176,7 @@ def _arguments(function: Function) -> list[tuple[ast.arg, ast.expr | None]]:
     ]
 
 
-def promised_at(text: str, line: int) -> int | None:
+def overload_line(text: str, line: int) -> int | None:
     """The overload that a line of what `without_bypasses` gave was added for, by its own line; None
     for the lines of the file. Lines count from 0."""
     above = (_ADDED.match(each) for each in reversed(text.split("\n")[: line + 1]))
@@ -167,11 +187,15 @@ def _span(node: _Code) -> tuple[int, int, int, int]:
     return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
 
 
-def _types_that_became_any(before: ast.Module, now: ast.Module) -> Iterator[tuple[_Code, _Code]]:
+def _types_that_became_any(
+    before: ast.Module, now: ast.Module, wider: Collection[str]
+) -> Iterator[tuple[_Code, _Code]]:
     """What a function takes or gives back, or a class holds, whose type said more before; each with
     what stood there."""
     old = _declared(before)
     for name, (node, said) in _declared(now).items():
+        if said and isinstance(node, ast.arg) and node.arg in wider:
+            continue
         if (known := old.get(name)) and known[1] and _says_less(said, known[1]):
             yield node, ast.arg(node.arg, known[1]) if isinstance(node, ast.arg) else known[1]
 
@@ -197,18 +221,17 @@ def _declared(tree: ast.Module) -> dict[str, tuple[ast.expr | ast.arg, ast.expr 
 
 
 def _says_less(now: ast.expr | None, before: ast.expr) -> bool:
-    """Whether a type is `Any` or gone, or has an `Any` where a class or `None` was."""
-    if now is None or _is_any(now):
+    """Whether a type is gone, or `Any` stands where a class of the project or `None` was, and all
+    else is as before."""
+    if now is None:
         return not _is_any(before)
-    names, known = _names_in(now), _names_in(before)
-    return names["Any"] > known["Any"] and any(
+    form = re.escape(ast.unparse(now).strip("'\"")).replace("Any", "(.+)")
+    found = re.fullmatch(form, ast.unparse(before).strip("'\""))
+    names = set(re.findall(r"\w+", " ".join(found.groups()))) if found else set[str]()
+    return any(
         name in ("None", "Optional") or not (hasattr(typing, name) or hasattr(builtins, name))
-        for name in known.keys() - names.keys()
+        for name in names
     )
-
-
-def _names_in(said: ast.expr) -> Counter[str]:
-    return Counter(re.findall(r"\w+", ast.unparse(said)))
 
 
 def _bypasses(tree: ast.Module) -> Iterator[tuple[_Code, _Code]]:
@@ -258,9 +281,10 @@ def _plain(node: ast.AST, usual: Collection[str]) -> ast.expr | None:
             is_usual = isinstance(value, ast.Name) and value.id in usual and not _is_any(said)
             return None if is_usual else value
         case ast.Call(
-            func=back, args=[ast.Call(func=forth, args=[value, *_], keywords=_)], keywords=[]
+            func=back, args=[ast.Call(func=forth, args=[value, *_], keywords=how)], keywords=[]
         ) if (last_name(back), last_name(forth)) in _ROUND_TRIPS:
-            return value
+            is_equal = _CONVERTS.isdisjoint(each.arg or "default" for each in how)
+            return value if is_equal and "pickle" not in ast.unparse(back) else None
         case (
             ast.Call(
                 func=ast.Name(id="getattr"),

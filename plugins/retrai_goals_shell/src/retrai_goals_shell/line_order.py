@@ -40,11 +40,15 @@ def reordered(text: str) -> str:
     return f"{turned}\n" if text.endswith("\n") else turned
 
 
-def _is_ordered(values: Sequence[str]) -> bool:
-    """Whether values go up or down, as numbers or naturally, or equal ones stand together."""
-    different = set(values)
-    if len(different) == 1:
-        return False
+def first_fields_are_sorted(text: str) -> bool:
+    """Whether the lines after the first one stand in the order of their first fields, up or down: a
+    program may rely on it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    fields = [_BETWEEN_FIELDS.split(line.strip(), maxsplit=1)[0] for line in lines[1:]]
+    return len(fields) >= MIN_LINES and _is_sorted(fields)
+
+
+def _is_sorted(values: Sequence[str]) -> bool:
     try:
         keys = [[float(value)] for value in values]
     except ValueError:
@@ -54,10 +58,14 @@ def _is_ordered(values: Sequence[str]) -> bool:
             for value in values
         ]
     pairs = list(pairwise(keys))
-    if all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs):
-        return True
+    return all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs)
+
+
+def _is_ordered(values: Sequence[str]) -> bool:
+    """Whether values are sorted, or equal ones stand together."""
+    different = set(values)
     groups = sum(1 for _ in groupby(values))
-    return groups == len(different) < len(values)
+    return len(different) > 1 and (_is_sorted(values) or groups == len(different) < len(values))
 
 
 def _names_lines(names: Sequence[str], keys: Sequence[str]) -> bool:

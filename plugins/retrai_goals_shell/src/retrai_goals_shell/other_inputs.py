@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from math import gcd
 from pathlib import Path
 from typing import Literal
@@ -20,7 +19,7 @@ from pydantic import BaseModel, ConfigDict
 
 from retrai_goal_support import project_files
 
-from .line_order import reordered
+from .line_order import first_fields_are_sorted, reordered
 
 MAX_BYTES = 2_000_000
 MAX_FILES = 3
@@ -121,14 +120,14 @@ def candidates(
     for name in data[:MAX_FILES]:
         text = _text(folder / name)
         for more in (False, True):
-            varied = _varied(text, salt, more=more)
-            changed = varied if more else reordered(varied)
+            ordered = text if more else reordered(text)
+            changed = _varied(ordered, salt, more=more)
             if changed != text:
                 yield OtherInput(
                     kind="data",
                     path=name,
                     data=changed.encode("utf-8", "surrogateescape"),
-                    is_reordered=changed != varied,
+                    is_reordered=ordered != text,
                     line=command,
                     more=more,
                 )
@@ -186,7 +185,7 @@ def _varied(text: str, salt: str, *, more: bool) -> str:
 
 
 def _changed(text: str, salt: str, *, more: bool) -> str:
-    is_sorted = _is_sorted(text)
+    is_sorted = first_fields_are_sorted(text)
     found = [
         each
         for each in _NUMBER.finditer(text)
@@ -200,21 +199,8 @@ def _changed(text: str, salt: str, *, more: bool) -> str:
     return text
 
 
-def _is_sorted(text: str) -> bool:
-    """Whether the lines stand in the order of their first fields: a program may rely on it."""
-    fields = [
-        line.split(maxsplit=1)[0].partition(",")[0] for line in text.splitlines() if line.strip()
-    ]
-    numbers = [
-        float(each) if re.fullmatch(r"-?\d+(?:\.\d+)?", each) else each for each in fields[1:]
-    ]
-    if len(numbers) < MIN_PIECES or len(set(map(type, numbers))) > 1:
-        return False
-    return all(one <= other for one, other in pairwise(numbers))
-
-
 def _is_in_first_field(text: str, place: int) -> bool:
-    return re.search(r"[\s,]", text[text.rfind("\n", 0, place) + 1 : place]) is None
+    return re.search(r"[\s,;|]", text[text.rfind("\n", 0, place) + 1 : place]) is None
 
 
 def _near(number: str, salt: str, *, more: bool) -> str:

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isclose
 from pathlib import Path
 
 from ..contracts.goal import GoalBase, GoalResult, RecordedCall
@@ -44,7 +45,11 @@ _FAILS = re.compile(
     r"|throws (?:Assertion)?Error\b(?!.*(?:[iI]mplement|TODO))"
 )
 """As an assertion does, and neither a good end nor code that is still to be written."""
-_RAISES = re.compile(r"raises |throws |rejects ")
+_KNOWS_NOTHING = re.compile(
+    r"raises |throws |rejects |(?:None|undefined|null|False|false|''|\[\]|\{\})$"
+)
+"""What a store answers that does not have the thing."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NOTHING = ("None", "undefined")
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
@@ -68,8 +73,6 @@ class Recordings:
             and their neighbors, which have no case.
         alone: those of `after` that undo another call, again, by the new code, in a process where
             that other one was not made.
-        alone: calls of `after` that undo another one, again, in a process in which that other one
-            was not made.
     """
 
     before: Sequence[RecordedCall] = ()
@@ -151,7 +154,7 @@ async def observe(
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard) as new:
         # Side by side: what they could disturb each other with is forbidden there.
         replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
-        inverse = undoing(before, after)
+        inverse = inverse_calls(before, after)
         alone = await replay(new, inverse, 0) if inverse else ()
     turned = set(guard.baseline.result().failing) - failing
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
@@ -223,7 +226,7 @@ def compare(
     calls = Recordings(*map(_calls, recorded))
     if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
-    if remembered := _remembered(found):
+    if remembered := _memorized_answer(found):
         return Observation(suspect=remembered)
     if accepts := _accepts_everything(calls):
         return Observation(suspect=accepts)
@@ -375,7 +378,9 @@ def _elsewhere(found: Recordings) -> list[str]:
     return lines
 
 
-def undoing(before: Sequence[RecordedCall], after: Sequence[RecordedCall]) -> list[RecordedCall]:
+def inverse_calls(
+    before: Sequence[RecordedCall], after: Sequence[RecordedCall]
+) -> list[RecordedCall]:
     """Calls with new answers that turn the answer of another call into what that call was asked
     with: `decode(encode(record))`."""
     then = {(each.case, each.call): each.answer for each in before}
@@ -395,12 +400,12 @@ def undoing(before: Sequence[RecordedCall], after: Sequence[RecordedCall]) -> li
     ]
 
 
-def _remembered(found: Recordings) -> str:
+def _memorized_answer(found: Recordings) -> str:
     """A call that gives back what another one was asked with, and by itself still what it gave
     before, which is no failure: nothing is undone, it is remembered."""
     before, after = _answers(found.before), _answers(found.after)
     for call, answer in _answers(found.alone).items():
-        if before.get(call) == answer != after.get(call) and not _RAISES.match(answer):
+        if before.get(call) == answer != after.get(call) and not _KNOWS_NOTHING.match(answer):
             new = after.get(call)
             return _line(f"{call}: {new} after the call that it undoes, {answer} without it")
     return ""
@@ -479,9 +484,8 @@ def _unexpected(
 
 
 def _equal_now(before: Mapping[str, _Asked], after: Mapping[str, _Asked]) -> str:
-    """A call of `equals` or the like that finds an answer, which is as before, equal to what the
-    test made, and did not before; empty where none does so.
-    """
+    """A call of `equals` or the like that newly finds an answer of before equal to a thing with
+    other numbers; empty where none does so."""
     for case, seen in before.items():
         # What a class is asked for is made by the test.
         same = {a for c, a in seen & after[case] if not a.startswith(f"{c.partition('(')[0]} ")}
@@ -493,17 +497,33 @@ def _equal_now(before: Mapping[str, _Asked], after: Mapping[str, _Asked]) -> str
                 # As Python's and as JavaScript's calls are written.
                 form = rf"(?:[\w.]+\({re.escape(given)}, |\({re.escape(given)}\)\.\w+\()(.*)\)"
                 other = re.fullmatch(form, call, re.DOTALL)
-                if other and _EQUALS.search(call) and other[1] not in {given, *same}:
+                if other and _EQUALS.search(call) and _differ_in_numbers(given, other[1]):
                     return f"{case} passes now because another thing is equal: {_line(call)}"
     return ""
+
+
+def _differ_in_numbers(one: str, other: str) -> bool:
+    """Whether two values are the same but for their numbers, and not only by rounding.
+
+    Example:
+        >>> _differ_in_numbers("Sum(332)", "Sum(333)"), _differ_in_numbers("3.0000001", "3")
+        (True, False)
+    """
+    if _NUMBER.sub("0", one) != _NUMBER.sub("0", other):
+        return False
+    pairs = zip(_NUMBER.findall(one), _NUMBER.findall(other), strict=True)
+    return not all(isclose(float(a), float(b), rel_tol=1e-6) for a, b in pairs)
 
 
 def _with_spoilt_arguments(left: str, right: str, before: _Asked, after: _Asked) -> str:
     """A call that answers as before, which was wrong, and newly changes the arguments that the
     answer may be compared with; empty where none does so.
 
-    Not where an argument is what was expected: the change is what the call is for then.
+    Not where an argument, or another answer, is what was expected: the change is what the call is
+    for then.
     """
+    if any(answer.partition("; ")[0] == right for _, answer in after):
+        return ""
     wrong = {call for call, answer in before if answer == left}
     for call, answer in after:
         changes = answer.removeprefix(f"{left}; ") if call in wrong else answer

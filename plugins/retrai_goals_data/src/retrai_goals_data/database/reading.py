@@ -184,18 +184,15 @@ class Query:
         return one.sql(dialect=name), two.sql(dialect=name)
 
     def with_lower_bounds(self, other: Query) -> tuple[Query, Query] | None:
-        """Both queries with a tenth of each number that something must be greater than, of those
-        that are there as often in both; None where there is none."""
+        """Both queries with each lower bound divided by ten that occurs as often in both; None
+        where there is none."""
         trees = self.tree.copy(), other.tree.copy()
-        bounds = [
-            [node.expression for node in tree.find_all(exp.GT, exp.GTE) if _has_bound(node)]
-            for tree in trees
-        ]
+        bounds = [_lower_bounds(tree) for tree in trees]
         one, two = (Counter(str(bound.this) for bound in some) for some in bounds)
         lowered = {number for number, times in one.items() if two[number] == times}
         for bound in chain.from_iterable(bounds):
             if str(bound.this) in lowered:
-                bound.set("this", str(float(bound.this) / 10))
+                bound.set("this", str(max(1.0, float(bound.this) / 10)))
         left, right = (
             read_query(tree.sql(dialect=_NAMES[self.dialect]), self.dialect) for tree in trees
         )
@@ -246,5 +243,11 @@ def _bare(item: Any) -> str:
     return (item.this if isinstance(item, exp.Alias) else item).sql().lower()
 
 
-def _has_bound(comparison: Any) -> bool:
-    return isinstance(comparison.expression, exp.Literal) and comparison.expression.is_number
+def _lower_bounds(tree: Any) -> list[Any]:
+    """The numbers over one that something must be greater than."""
+    bounds = [
+        *(node.expression for node in tree.find_all(exp.GT, exp.GTE)),
+        *(node.this for node in tree.find_all(exp.LT, exp.LTE)),
+    ]
+    literals = (one for one in bounds if isinstance(one, exp.Literal) and one.is_number)
+    return [one for one in literals if float(one.this) > 1]

@@ -80,7 +80,7 @@ def compare_on_samples(
         return found
     # Where sums must be large, say, few samples are large enough.
     more = _compare(database, *lower, wanted, sizes, salt)
-    return more if more.samples else found
+    return more if more.samples or more.differ else found
 
 
 def _compare(
