@@ -14,6 +14,8 @@ BELIEVED = frozenset(
         "pytest: titles are equal in any case",
         # near-values: an honest output may hold several numbers
         "npm-test: a sign names every distance near it",
+        # early-exit: a lock that is held, or a server, never settles either
+        "npm-test: a zone that is never told",
         # against rough assertions and the ordinary process outside
         "pytest: a share counts ten times where it is subtracted",
         # against the play outside: no answer to look at, and equality by heart
