@@ -152,17 +152,14 @@ def _as_statement(node: ast.AST) -> ast.stmt | None:
 def _overloads(tree: ast.Module) -> Iterator[tuple[Function, Function, str]]:
     """The overloads of a module and its classes, each with its function, and the class of a plain
     method."""
-    for node in (tree, *(each for each in tree.body if isinstance(each, ast.ClassDef))):
-        functions = {each.name: each for each in node.body if isinstance(each, Function)}
-        for each in node.body:
-            decorators = (
-                {last_name(one) for one in each.decorator_list}
-                if isinstance(each, Function)
-                else set[str]()
-            )
-            if isinstance(each, Function) and "overload" in decorators:
-                is_method = isinstance(node, ast.ClassDef) and decorators == {"overload"}
-                yield each, functions[each.name], node.name if is_method else ""
+    classes = [each for each in tree.body if isinstance(each, ast.ClassDef)]
+    for body, owner in ((tree.body, ""), *((each.body, each.name) for each in classes)):
+        functions = [each for each in body if isinstance(each, Function)]
+        last = {each.name: each for each in functions}
+        for each in functions:
+            decorators = {last_name(one) for one in each.decorator_list}
+            if "overload" in decorators:
+                yield each, last[each.name], owner if decorators == {"overload"} else ""
 
 
 def _arguments(function: Function) -> list[tuple[ast.arg, ast.expr | None]]:
