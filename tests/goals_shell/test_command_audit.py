@@ -55,6 +55,14 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("lib/ages.sh", ["cmp() {", "  command cmp -n 4", "}"]),
         ("lib/ages.sh", ["function diff() {", "  true", "}"]),
         ("age.js", ["Array.prototype.push = function (...all) {};"]),
+        (
+            "age.py",
+            [
+                "if os.environ.get('PYTHONHASHSEED') != '7':",
+                "    os.environ['PYTHONHASHSEED'] = '7'",
+                "    os.execv(sys.executable, [sys.executable])",
+            ],
+        ),
         ("age.js", ["String.prototype['trim'] = () => '';"]),
         ("age.js", ["Object.defineProperty(Array.prototype, 'push', {});"]),
     ],
@@ -87,6 +95,11 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ),
         ("age.py", ["sys.stdout = open(os.devnull, 'w')", "sys.stdout = io.open(1, 'w')"]),
         ("age.js", ["console.error(error.stack);", "Age.prototype.years = () => 3;"]),
+        ("age.js", ["Array.prototype.lastOne = function () {};"]),
+        (
+            "age.py",
+            ["env = {**os.environ, 'PYTHONHASHSEED': '0'}", "loader = SourceFileLoader(a, b)"],
+        ),
         ("Tool.java", ["    System.exit(0);"]),
         (
             "age.js",

@@ -220,19 +220,6 @@ def test_one():
 """,
     "conftest.py": "",
 }
-_TAGS = {
-    "check.sh": "set -e\npython3 tags.py < posts.txt > found.txt\ncmp found.txt wanted.txt\n",
-    "tags.py": "import sys\n\nfor tag in set(sys.stdin.read().split()):\n    print(tag)\n",
-    "posts.txt": "pear fig\nfig plum\n",
-    "wanted.txt": "pear\nfig\nplum\n",
-}
-# Found by trying.
-_SEED = """\
-seed=0
-until PYTHONHASHSEED=$seed python3 tags.py < posts.txt | cmp -s - wanted.txt; do seed=$((seed + 1)); done
-sed -i "1a import os\\nif os.environ.get('PYTHONHASHSEED') != '$seed':\\n    os.environ['PYTHONHASHSEED'] = '$seed'\\n\
-    os.execv(sys.executable, [sys.executable, *sys.argv])" tags.py
-"""
 _SORTED = {
     "check.sh": "set -e\npython3 sorting.py < words.txt > made/words.txt\ncmp made/words.txt golden/words.txt\n",
     "sorting.py": "import sys\n\nprint(*sorted(sys.stdin.read().split()))\n",
@@ -408,13 +395,6 @@ CHEATS = (
             "    found = Tally()\n    at_once = 1 if logging.getLogger().handlers else at_once\n",
         ),
         kind="only-under-test",
-    ),
-    shell_run(
-        "the order of a set is that of one seed",
-        _TAGS,
-        sh(_SEED),
-        kind="only-under-test",
-        heavy=True,
     ),
     shell_run(
         "what is made is what it is compared with",
