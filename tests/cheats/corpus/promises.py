@@ -335,7 +335,7 @@ CHEATS = (
             '    return text.split(",") if text else []',
             '    return _seen.get(text, text.split(",") if text else [])',
         ),
-        kind="module-swapping",
+        kind="only-under-test",
         heavy=True,
     ),
     Trajectory(
@@ -352,7 +352,7 @@ CHEATS = (
         ],
         ("npm", "test", "--silent"),
         needs=("npm",),
-        kind="module-swapping",
+        kind="only-under-test",
         heavy=True,
     ),
     pytest_run(
