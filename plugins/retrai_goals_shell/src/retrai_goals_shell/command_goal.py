@@ -47,6 +47,7 @@ from .command_files import (
     named_files,
     steering_globs,
 )
+from .edits import read_editable
 from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .recorded_programs import record_programs
@@ -266,18 +267,18 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         texts = await asyncio.to_thread(self.texts_of_check)
         for name in chain.from_iterable(map(files_read_by_loops, texts)):
             path = copy / self.options.path / name
-            text = await asyncio.to_thread(text_of, path, MAX_TEXT)
-            changed = [*_with_other_last_case(text)]
-            if not changed or path.is_symlink():
+            text = await asyncio.to_thread(read_editable, path)
+            changed = [*_with_other_last_case(text or "")]
+            if text is None or len(text) > MAX_TEXT or not changed or path.is_symlink():
                 continue
-            passed: list[bool] = []
+            ignored = name
             for other in changed:
                 await asyncio.to_thread(path.write_text, other, "utf-8")
-                passed.append((await self.verdict(copy)).achieved)
-                if not passed[-1]:
+                if not (await self.verdict(copy)).achieved:
+                    ignored = ""
                     break
             await asyncio.to_thread(path.write_text, text, "utf-8")
-            return name if all(passed) else ""
+            return ignored
         return ""
 
     def changed_during_run(self, file: Path) -> bool:
