@@ -22,8 +22,9 @@ from keyword import iskeyword
 from .python_source import NOT_PARSED, Definition, Function, last_name, replace_nodes
 
 HINT = (
-    "A cast, `getattr`, `vars`, or `Any` for a type, corrects none of them: it hides them. "
-    "Check the value (`is None`, `isinstance`), or correct its type where it is declared."
+    "A cast, `getattr`, `vars`, or `Any` for a type, corrects none of them: it hides them, and so "
+    "does an overload that leaves out the `None` of its function. Check the value (`is None`, "
+    "`isinstance`), or correct its type where it is declared."
 )
 _ROUND_TRIPS = {("loads", "dumps"), ("literal_eval", "repr"), ("eval", "repr")}
 """What gives an equal value back, of no type."""
