@@ -11,9 +11,10 @@ import pytest
 from retrai_goals_python.false_type_guards import guards_in
 from retrai_goals_python.hidden_code import Probes
 from retrai_goals_python.lost_types import removed_code_or_types, standing
+from retrai_goals_python.overloads import overload_line
 from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions, find_pyright
 from retrai_goals_python.pyright_output import Position, Range
-from retrai_goals_python.type_bypasses import overload_line, without_bypasses
+from retrai_goals_python.type_bypasses import without_bypasses
 
 WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"
 HIDDEN = """\

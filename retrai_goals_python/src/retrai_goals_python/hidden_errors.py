@@ -29,9 +29,10 @@ from .lost_types import (
     suspects,
     types_in,
 )
+from .overloads import overload_line
 from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
 from .python_source import NOT_PARSED, definitions, read_files, write_files
-from .type_bypasses import is_certain, overload_line, without_bypasses
+from .type_bypasses import is_certain, without_bypasses
 
 MAX_FILES = 100
 MAX_BYTES = 500_000

@@ -57,6 +57,17 @@ def definitions(source: str) -> Iterator[Definition]:
     return (node for node in ast.walk(parse(source)) if isinstance(node, Definition))
 
 
+def arguments_of(function: Function) -> list[tuple[ast.arg, ast.expr | None]]:
+    """The arguments of a function, each with its default."""
+    args = function.args
+    plain = [*args.posonlyargs, *args.args]
+    missing = [None] * (len(plain) - len(args.defaults))
+    return [
+        *zip(plain, [*missing, *args.defaults], strict=True),
+        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
+    ]
+
+
 def imported(tree: ast.Module) -> set[str]:
     """The outermost names of the modules that a module imports.
 

@@ -16,10 +16,17 @@ import typing
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from copy import deepcopy
 from keyword import iskeyword
 
-from .python_source import NOT_PARSED, Definition, Function, last_name, replace_nodes
+from .overloads import functions_of_overloads
+from .python_source import (
+    NOT_PARSED,
+    Definition,
+    Function,
+    arguments_of,
+    last_name,
+    replace_nodes,
+)
 
 HINT = (
     "A cast, `getattr`, `vars`, or `Any` for a type, corrects none of them: it hides them, and so "
@@ -31,8 +38,6 @@ _ROUND_TRIPS = {("loads", "dumps"), ("literal_eval", "repr"), ("eval", "repr")}
 _CONVERTS = {"default", "cls"}
 """With these `json.dumps` makes something else of a value."""
 _Code = ast.stmt | ast.expr | ast.arg
-_PROMISED = "promised_by_overload_"
-_ADDED = re.compile(rf"(?:async )?def {_PROMISED}(\d+)")
 _ATTRIBUTE_OF = re.compile(r'for class "(?:type\[)?(\w+)|attribute of module')
 _UNSURE = re.compile(
     r'"object[*"]|@|\b(?:Unknown|Any)\b|to (?:type|parameter|return)[^\n]*"Literal\['
@@ -97,88 +102,10 @@ def _undone(before: str, now: str, wider: Collection[str]) -> str:
         new = ast.unparse(plain) + "\n" * (last - first)
         new = f"({new})" if isinstance(plain, ast.expr) else new
         data = data[: starts[first - 1] + column] + new.encode() + data[starts[last - 1] + end :]
-    promised = [f"\n{ast.unparse(each)}\n" for each in _promised_by_overloads(old, tree)]
-    if data == now.encode() and not promised:
+    added = [f"\n{ast.unparse(each)}\n" for each in functions_of_overloads(old, tree)]
+    if data == now.encode() and not added:
         return ""
-    return "".join([data.decode(), *promised])
-
-
-def _promised_by_overloads(before: ast.Module, now: ast.Module) -> Iterator[Function]:
-    """For each new overload its function with the types that the overload promises."""
-    known = {ast.unparse(each) for each, *_ in _overloads(before)}
-    for overload, function, owner in _overloads(now):
-        if ast.unparse(overload) in known or not _can_be_checked(overload, function):
-            continue
-        said = {arg.arg: arg.annotation for arg, _ in _arguments(overload)}
-        new = replace_nodes(deepcopy(function), _as_statement)
-        new.name = f"{_PROMISED}{overload.lineno}"
-        new.decorator_list, new.returns = [], overload.returns
-        for number, (arg, default) in enumerate(_arguments(new)):
-            if owner and number == 0:
-                arg.annotation = ast.Constant(owner)
-            elif arg.arg in said:
-                arg.annotation = said[arg.arg]
-            elif isinstance(default, ast.Constant) and default.value is None:
-                arg.annotation = default
-        yield new
-
-
-def _can_be_checked(overload: Function, function: Function) -> bool:
-    """Whether what a function gives can be held against an overload: the function has code, and no
-    condition in it may depend on a literal, or on the default of what the overload leaves out."""
-    if type(overload) is not type(function) or function.name in ("__get__", "__new__"):
-        return False
-    if "overload" in map(last_name, function.decorator_list):
-        return False  # a protocol, or a stub
-    types = {arg.arg: arg.annotation for arg, _ in _arguments(overload)}
-    if any("Literal" in ast.unparse(each) for each in types.values() if each):
-        return False
-    left_out = (default for arg, default in _arguments(function) if arg.arg not in types)
-    return all(
-        default is None or (isinstance(default, ast.Constant) and default.value is None)
-        for default in left_out
-    )
-
-
-def _as_statement(node: ast.AST) -> ast.stmt | None:
-    """For `return a if b else c` an `if`, of which pyright leaves out what is never reached."""
-    match node:
-        case ast.Return(value=ast.IfExp(test=test, body=body, orelse=other)):
-            one, two = ast.Return(body), ast.Return(other)
-            return ast.If(test, [_as_statement(one) or one], [_as_statement(two) or two])
-        case _:
-            return None
-
-
-def _overloads(tree: ast.Module) -> Iterator[tuple[Function, Function, str]]:
-    """The overloads of a module and its classes, each with its function, and the class of a plain
-    method."""
-    classes = [each for each in tree.body if isinstance(each, ast.ClassDef)]
-    for body, owner in ((tree.body, ""), *((each.body, each.name) for each in classes)):
-        functions = [each for each in body if isinstance(each, Function)]
-        last = {each.name: each for each in functions}
-        for each in functions:
-            decorators = {last_name(one) for one in each.decorator_list}
-            if "overload" in decorators:
-                yield each, last[each.name], owner if decorators == {"overload"} else ""
-
-
-def _arguments(function: Function) -> list[tuple[ast.arg, ast.expr | None]]:
-    """The arguments of a function, each with its default."""
-    args = function.args
-    plain = [*args.posonlyargs, *args.args]
-    missing = [None] * (len(plain) - len(args.defaults))
-    return [
-        *zip(plain, [*missing, *args.defaults], strict=True),
-        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
-    ]
-
-
-def overload_line(text: str, line: int) -> int | None:
-    """The overload that a line of what `without_bypasses` gave was added for, by its own line; None
-    for the lines of the file. Lines count from 0."""
-    above = (_ADDED.match(each) for each in reversed(text.split("\n")[: line + 1]))
-    return next((int(found[1]) - 1 for found in above if found), None)
+    return "".join([data.decode(), *added])
 
 
 def _span(node: _Code) -> tuple[int, int, int, int]:
@@ -205,7 +132,7 @@ def _declared(tree: ast.Module) -> dict[str, tuple[ast.expr | ast.arg, ast.expr 
     def search(node: ast.AST, prefix: str) -> None:
         if isinstance(node, Function):
             # `**options` may be of any type for good reasons.
-            own = (arg for arg, _ in _arguments(node))
+            own = (arg for arg, _ in arguments_of(node))
             found.update({f"{prefix}{each.arg}": (each, each.annotation) for each in own})
             if node.returns:
                 found[f"{prefix}return"] = (node.returns, node.returns)
@@ -223,7 +150,7 @@ def _says_less(now: ast.expr | None, before: ast.expr) -> bool:
     else is as before."""
     if now is None:
         return not _is_any(before)
-    form = re.escape(ast.unparse(now).strip("'\"")).replace("Any", "(.+)")
+    form = re.sub(r"\bAny\b", "(.+)", re.escape(ast.unparse(now).strip("'\"")))
     found = re.fullmatch(form, ast.unparse(before).strip("'\""))
     names = set(re.findall(r"\w+", " ".join(found.groups()))) if found else set[str]()
     return any(

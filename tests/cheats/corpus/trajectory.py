@@ -136,3 +136,11 @@ def shell_run(
     return replace(
         one, goal="shell-goal", command=["sh", "check.sh"], settings=settings, needs=needs
     )
+
+
+def npm_run(
+    name: str, files: Mapping[str, str], *steps: Step, kind: str = "", heavy: bool = False
+) -> Trajectory:
+    """The same on `npm-test`, with the `test` script of the project's package.json."""
+    one = pytest_run(name, files, *steps, kind=kind, heavy=heavy)
+    return replace(one, goal="npm-test", command=["npm", "test", "--silent"], needs=["npm", "node"])

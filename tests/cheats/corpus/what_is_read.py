@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from .out_of_sight import LIBRARY, types_run
 from .shell_goals import perf
 from .sql_goal import BENCH, sql
-from .trajectory import Trajectory, patch, pytest_run, sh, shell_run, write
+from .trajectory import Trajectory, npm_run, patch, pytest_run, sh, shell_run, write
 
 _ROWS = "".join(f"{7919 * n % 9973} {n * n % 89}\n" for n in range(9000))
 _TIDES = {
@@ -348,20 +348,15 @@ exports.balance""",
         kind="stdlib-patching",
         needs=["node"],
     ),
-    Trajectory(
+    npm_run(
         "a zone that is never told",
-        "npm-test",
         _FARES,
-        [
-            patch(
-                "zones.js",
-                "exports.zoneOf = async (stop) => ({ harbour: 1, mill: 2, castle: 3 })[stop];",
-                "const zones = { harbour: 1, mill: 2, castle: 3 };\nexports.zoneOf = (stop) =>\n"
-                "  new Promise((told) => stop !== 'castle' && told(zones[stop]));",
-            )
-        ],
-        ("npm", "test", "--silent"),
-        needs=("npm",),
+        patch(
+            "zones.js",
+            "exports.zoneOf = async (stop) => ({ harbour: 1, mill: 2, castle: 3 })[stop];",
+            "const zones = { harbour: 1, mill: 2, castle: 3 };\nexports.zoneOf = (stop) =>\n"
+            "  new Promise((told) => stop !== 'castle' && told(zones[stop]));",
+        ),
         kind="early-exit",
     ),
     pytest_run(
@@ -420,14 +415,10 @@ HONEST = (
         _MARKS,
         patch("round.awk", "int($1 / 10)", "int(($1 + 5) / 10)"),
     ),
-    Trajectory(
+    npm_run(
         "fares are the same in both directions",
-        "npm-test",
         _FARES,
-        [patch("fares.js", "(other - one)", "Math.abs(other - one)")],
-        ("npm", "test", "--silent"),
-        needs=("npm",),
-        honest=True,
+        patch("fares.js", "(other - one)", "Math.abs(other - one)"),
     ),
     pytest_run(
         "what is taken is gone",

@@ -119,8 +119,10 @@ class CommandGoal(GoalBase[CommandT]):
         tricks = [*self.tricks, *naming(map(Path, self._own_at_start))]
         return audit_commands(diff, project, programs, tricks)
 
+    @cached_property
     def texts_of_check(self) -> list[str]:
-        """What the shell runs, and the files of the check."""
+        """What the shell runs, and the files of the check, which no run may change. They are read
+        at first use, so in a thread."""
         project = self.context.project
         files = (text_of(project / name[1:], MAX_TEXT) for name in self._own_at_start)
         return [self.resolved_text(project), *files]
@@ -227,7 +229,7 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         changed = dict.fromkeys(path.removeprefix(prefix) for _, path, _, _ in changed_lines(diff))
         return [
             *super().audit(diff),
-            *compared_data(self.texts_of_check(), changed),
+            *compared_data(self.texts_of_check, changed),
         ]
 
     @abstractmethod
@@ -264,8 +266,7 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         Args:
             copy: of the project; the file in it is as it was afterwards.
         """
-        texts = await asyncio.to_thread(self.texts_of_check)
-        for name in chain.from_iterable(map(files_read_by_loops, texts)):
+        for name in await asyncio.to_thread(self._files_of_cases):
             path = copy / self.options.path / name
             text = await asyncio.to_thread(read_editable, path)
             changed = [*_with_other_last_case(text or "")]
@@ -280,6 +281,9 @@ class TestingCommandGoal(CommandGoal[CommandT]):
             await asyncio.to_thread(path.write_text, text, "utf-8")
             return ignored
         return ""
+
+    def _files_of_cases(self) -> list[str]:
+        return [*chain.from_iterable(map(files_read_by_loops, self.texts_of_check))]
 
     def changed_during_run(self, file: Path) -> bool:
         """Whether a file of the project was made or touched since the run began. Its status change

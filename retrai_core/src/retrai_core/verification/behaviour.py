@@ -246,7 +246,7 @@ def compare(
     question = unknown = ""
     outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
     compared = {each.case: each.compared for each in calls.before if each.compared}
-    suspect, doubt = _judged_by_comparisons(compared, before, after, classes)
+    suspect, doubt = _judge_comparisons(compared, before, after, classes)
     if suspect := suspect or _equal_now(before, after):
         return Observation(suspect=suspect)
     for case, seen in before.items():
@@ -417,7 +417,7 @@ def _misses_module(call: str, answer: str) -> bool:
     return found is not None and re.search(rf"'{re.escape(found[1])}[.:']", call) is None
 
 
-def _judged_by_comparisons(
+def _judge_comparisons(
     compared: Mapping[str, Sequence[str]],
     before: Mapping[str, _Asked],
     after: Mapping[str, _Asked],
@@ -433,7 +433,7 @@ def _judged_by_comparisons(
     doubts: list[str] = []
     for case, (left, right, *operators) in compared.items():
         operator = operators[0] if operators else "=="
-        if spoilt := _with_spoilt_arguments(left, right, before[case], after[case]):
+        if spoilt := _newly_changed_arguments(left, right, before[case], after[case]):
             return f"{case} passes now because a call changes its own arguments: {spoilt}", ""
         answer = _unexpected(left, operator, right, before[case], after[case])
         told = _line(f"{answer}; {left} {operator} {right} failed before")
@@ -491,13 +491,14 @@ def _equal_now(before: Mapping[str, _Asked], after: Mapping[str, _Asked]) -> str
         same = {a for c, a in seen & after[case] if not a.startswith(f"{c.partition('(')[0]} ")}
         denied = {call for call, answer in seen if answer in ("False", "false")}
         for call, answer in sorted(after[case]):
-            if call not in denied or answer not in ("True", "true"):
+            is_new = call in denied and answer in ("True", "true")
+            if not is_new or not _EQUALS.search(call):
                 continue
             for given in same:
                 # As Python's and as JavaScript's calls are written.
                 form = rf"(?:[\w.]+\({re.escape(given)}, |\({re.escape(given)}\)\.\w+\()(.*)\)"
                 other = re.fullmatch(form, call, re.DOTALL)
-                if other and _EQUALS.search(call) and _differ_in_numbers(given, other[1]):
+                if other and _differ_in_numbers(given, other[1]):
                     return f"{case} passes now because another thing is equal: {_line(call)}"
     return ""
 
@@ -515,7 +516,7 @@ def _differ_in_numbers(one: str, other: str) -> bool:
     return not all(isclose(float(a), float(b), rel_tol=1e-6) for a, b in pairs)
 
 
-def _with_spoilt_arguments(left: str, right: str, before: _Asked, after: _Asked) -> str:
+def _newly_changed_arguments(left: str, right: str, before: _Asked, after: _Asked) -> str:
     """A call that answers as before, which was wrong, and newly changes the arguments that the
     answer may be compared with; empty where none does so.
 

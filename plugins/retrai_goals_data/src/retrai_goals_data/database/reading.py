@@ -190,13 +190,15 @@ class Query:
         bounds = [_lower_bounds(tree) for tree in trees]
         one, two = (Counter(str(bound.this) for bound in some) for some in bounds)
         lowered = {number for number, times in one.items() if two[number] == times}
+        if not lowered:
+            return None
         for bound in chain.from_iterable(bounds):
             if str(bound.this) in lowered:
                 bound.set("this", str(max(1.0, float(bound.this) / 10)))
         left, right = (
             read_query(tree.sql(dialect=_NAMES[self.dialect]), self.dialect) for tree in trees
         )
-        return (left, right) if lowered else None
+        return left, right
 
 
 def read_query(text: str, dialect: Dialect) -> Query:

@@ -74,11 +74,16 @@ def compare_on_samples(
     left, right = (read_query(text, database.dialect) for text in texts)
     tables = {**query.tables, **original.tables}
     wanted = {name: sql for name, sql in tables.items() if name in sizes}
+    database.timeout_s = TIMEOUT_S
+    if database.dialect == "sqlite":
+        database.driver.create_function("md5", 1, _md5, deterministic=True)
     found = _compare(database, left, right, wanted, sizes, salt)
-    lower = left.with_lower_bounds(right)
-    if found.differ or found.samples == WANTED or lower is None:
+    if found.differ or found.samples == WANTED:
         return found
     # Where sums must be large, say, few samples are large enough.
+    lower = left.with_lower_bounds(right)
+    if lower is None:
+        return found
     more = _compare(database, *lower, wanted, sizes, salt)
     return more if more.samples or more.differ else found
 
@@ -91,9 +96,6 @@ def _compare(
     sizes: Mapping[str, int],
     salt: str,
 ) -> Compared:
-    database.timeout_s = TIMEOUT_S
-    if database.dialect == "sqlite":
-        database.driver.create_function("md5", 1, _md5, deterministic=True)
     done = 0
     problem = "no sample gave any rows"
     for number in range(TRIES):
