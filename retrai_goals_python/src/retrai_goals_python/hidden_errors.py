@@ -29,7 +29,7 @@ from .lost_types import (
     suspects,
     types_in,
 )
-from .overloads import overload_line
+from .overloads import only_gives_back, overload_line
 from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
 from .python_source import NOT_PARSED, definitions, read_files, write_files
 from .type_bypasses import is_certain, without_bypasses
@@ -100,8 +100,9 @@ class FirstErrors(SavedModel):
     def remaining(
         self, found: Iterable[Diagnostic], folder: Path, texts: Mapping[str, str]
     ) -> list[Diagnostic]:
-        """Those that were there when the run began too, and are errors for certain, and a `None` of
-        a function that does not promise it, itself or in an overload.
+        """Those that were there when the run began too, and are errors for certain, and what a
+        function gives that it does not promise, itself or in an overload: `None`, or its parameter
+        as it is.
 
         Args:
             found: by pyright.
@@ -112,14 +113,19 @@ class FirstErrors(SavedModel):
         nodes = (node for text in self.texts.values() for node in definitions(text))
         classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
 
+        def text_of_file(each: Diagnostic) -> str:
+            return texts.get(relative_path(each.file, folder), "")
+
         def place(each: Diagnostic) -> int | None:
-            text = texts.get(relative_path(each.file, folder), "")
-            return overload_line(text, each.range.start.line)
+            return overload_line(text_of_file(each), each.range.start.line)
 
         def remains(each: Diagnostic) -> bool:
             if each.rule == "reportReturnType":
                 is_none = '"None" is not assignable to' in each.message
-                if place(each) is not None or each.message.startswith('Type "None" is not'):
+                if place(each) is not None:
+                    line = each.range.start.line
+                    return is_none or only_gives_back(text_of_file(each), line)
+                if each.message.startswith('Type "None" is not'):
                     return is_none
             return _error_key(each) in known and is_certain(each.message, classes)
 

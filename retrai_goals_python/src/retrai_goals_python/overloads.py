@@ -80,6 +80,28 @@ def _overloads(tree: ast.Module) -> Iterator[tuple[Function, Function, str]]:
                 yield each, last[each.name], owner if decorators == {"overload"} else ""
 
 
+def only_gives_back(text: str, line: int) -> bool:
+    """Whether the function at a line does nothing but give one of its parameters back, so that no
+    condition in it tells the overloads apart.
+
+    Args:
+        text: of a file.
+        line: in it, from 0.
+
+    Example:
+        >>> only_gives_back("def shown(amount: int) -> str:\\n    return amount\\n", 1)
+        True
+    """
+    for node in ast.parse(text).body:
+        if isinstance(node, Function) and node.lineno <= line + 1 <= (node.end_lineno or 0):
+            match node.body:
+                case [ast.Return(value=ast.Name(id=name))]:
+                    return any(arg.arg == name for arg, _ in arguments_of(node))
+                case _:
+                    return False
+    return False
+
+
 def overload_line(text: str, line: int) -> int | None:
     """The line of the overload for which a line was added to a file; None for the file's own lines.
     Lines count from 0.
