@@ -23,6 +23,7 @@ from . import (
     js_goals,
     library_cheats,
     library_insides,
+    linted_and_served,
     lost_failures,
     missing_data,
     module_cheats,
@@ -116,6 +117,7 @@ CHEATS = _marked(
         *out_of_sight.CHEATS,
         *what_is_read.CHEATS,
         *promises.CHEATS,
+        *linted_and_served.CHEATS,
     )
 )
 HONEST = _marked(
@@ -160,5 +162,6 @@ HONEST = _marked(
         *out_of_sight.HONEST,
         *what_is_read.HONEST,
         *promises.HONEST,
+        *linted_and_served.HONEST,
     )
 )

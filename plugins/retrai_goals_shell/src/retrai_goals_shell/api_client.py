@@ -38,7 +38,7 @@ def _do(job: dict[str, Any]) -> dict[str, Any]:
     url = urlsplit(str(job["base_url"]))
     address = (url.hostname or "", url.port or (443 if url.scheme == "https" else 80))
     if not job["start_command"]:
-        return {"answers": [_ask(url, request) for request in job["requests"]]}
+        return {"answers": _ask_all(url, job)}
     if _listens(address):
         where = f"{address[0]}:{address[1]}"
         return {"problem": f"something listens at {where} before start_command was run; end it"}
@@ -54,7 +54,7 @@ def _do(job: dict[str, Any]) -> dict[str, Any]:
             answers: list[dict[str, Any]] = []
             problem = _why_not_begun(server, address, job["start_timeout_s"])
             if not problem:
-                answers = [_ask(url, request) for request in job["requests"]]
+                answers = _ask_all(url, job)
                 if server.poll() is not None:  # and whatever answered was not this server
                     problem = (
                         f"the server ended with exit status {server.returncode} while it was asked"
@@ -99,6 +99,17 @@ def _printed(file: Any) -> str:
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - MAX_PRINTED))
     return file.read().decode("utf-8", "replace")
+
+
+def _ask_all(url: Any, job: "dict[str, Any]") -> "list[dict[str, Any]]":
+    """The answers, as many as there are when the job's `limit_s` seconds are over, if it has any."""
+    until = time.monotonic() + job["limit_s"] if job["limit_s"] else float("inf")
+    answers: list[dict[str, Any]] = []
+    for request in job["requests"]:
+        if time.monotonic() > until:
+            break
+        answers.append(_ask(url, request))
+    return answers
 
 
 def _ask(url: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 from urllib.parse import urlsplit
@@ -25,14 +26,18 @@ from pydantic import (
     field_validator,
 )
 
-from retrai_core import CaseOutcome, GoalResult, Limits, ToolError
+from retrai_core import CaseOutcome, GoalResult, Limits, RecordedCall, ToolError
 from retrai_goal_support import suite_result
 
 from . import api_client
+from .api_neighbors import Request, neighbors_of
 from .command_goal import CommandGoal, CommandOptions
 from .merged_run import OUTPUT_BYTES
 
 _SHOWN = 1500
+_BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+"""A request that is sent again comes from elsewhere: the server must not look for the check's."""
+MAX_NEIGHBORS = 60
 _SENT = {"path", "method", "body", "headers", "timeout"}
 """The fields of an endpoint that the client gets; it must not see the expected answer."""
 PROMPT = """\
@@ -113,6 +118,17 @@ class _Given(BaseModel):
     body: str = ""
     problem: str = ""
 
+    @property
+    def text(self) -> str:
+        """The answer as one line; empty where there was none."""
+        if self.problem:
+            return ""
+        try:
+            body = json.dumps(json.loads(self.body), sort_keys=True, ensure_ascii=False)
+        except ValueError:
+            body = json.dumps(self.body, ensure_ascii=False) if self.body else ""
+        return f"{self.status} {body}".strip()
+
 
 class _Report(BaseModel):
     """What the client found."""
@@ -128,7 +144,9 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
     status and, where one is given, the expected JSON. Each endpoint is a case. The server runs in
     the sandbox, from the tree that is checked, and is ended with its process group; if
     something already listens at the address, the check is incomplete. Without `start_command` the
-    requests go to whatever listens there."""
+    requests go to whatever listens there. At the end the server as it was and as it is are sent the
+    requests again, as a browser would, and others near them: an answer that only the check gets is
+    not believed, and other answers that have changed are shown."""
 
     name: ClassVar[str] = "api-test"
     summary: ClassVar[str] = "every endpoint of an HTTP API answers as it should"
@@ -145,7 +163,7 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             command = ["bash", "-c", options.start_command]
         try:
             async with _alone_at(options.base_url, options.timeout_s):
-                found = await self._ask(cwd)
+                found = await self._ask(cwd, self._requests)
         except TimeoutError:
             problem = f"another check has held {options.base_url} for {options.timeout_s:g} s"
             found = _Report(problem=problem)
@@ -153,18 +171,56 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             return suite_result({}, command, problem=found.problem, output=found.printed)
         cases: dict[str, CaseOutcome] = {}
         failures: dict[str, str] = {}
-        for endpoint, answer in zip(options.endpoints, found.answers, strict=True):
+        calls: list[RecordedCall] = []
+        for number, (endpoint, answer) in enumerate(
+            zip(options.endpoints, found.answers, strict=True)
+        ):
             name = f"{endpoint.method} {endpoint.path}"
-            number = sum(other.partition(" #")[0] == name for other in cases)
-            case = f"{name} #{number + 1}" if number else name
+            same = sum(other.partition(" #")[0] == name for other in cases)
+            case = f"{name} #{same + 1}" if same else name
             problem = _problem(endpoint, answer)
             cases[case] = "failed" if problem else "passed"
+            call = _call(self._requests[number])
+            calls.append(RecordedCall(case, call, answer.text, str(number), plain=True))
             if problem:
                 failures[case] = f"{problem}\n{answer.body[:_SHOWN]}".strip()
         if failures and found.printed.strip():
             last = next(reversed(failures))
             failures[last] += f"\n\nThe server printed:\n{found.printed[-3000:].strip()}"
-        return suite_result(cases, command, failures=failures)
+        result = suite_result(cases, command, failures=failures)
+        at_start = not state and cwd == self.context.project
+        wanted = "failed" if at_start else "passed"
+        if not options.start_command or (cwd == self.context.project and not at_start):
+            return result
+        return replace(result, calls=[each for each in calls if cases[each.case] == wanted])
+
+    async def replay_calls(
+        self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
+    ) -> Sequence[RecordedCall]:
+        near = neighbors_of(self._requests, min(neighbors, MAX_NEIGHBORS))
+        browser = {"User-Agent": _BROWSER}
+        # All of them, in their order: one may need what another has done.
+        asked = [
+            {**each, "headers": {**browser, **each["headers"]}} for each in [*self._requests, *near]
+        ]
+        try:
+            async with _alone_at(self.options.base_url, timeout_s):
+                found = await self._ask(copy, asked, timeout_s)
+        except TimeoutError:
+            return []
+        answers = [each.text for each in found.answers]
+        again = [
+            replace(each, answer=answers[int(each.replay)])
+            for each in calls
+            if int(each.replay) < len(answers)
+        ]
+        others = zip(near, answers[len(self._requests) :], strict=False)
+        return [*again, *(RecordedCall("", _call(each), text) for each, text in others if text)]
+
+    @property
+    def _requests(self) -> list[Request]:
+        """What the client gets of the endpoints."""
+        return [one.model_dump(include=_SENT, by_alias=True) for one in self.options.endpoints]
 
     def system_prompt(self) -> str:
         options = self.options
@@ -183,17 +239,24 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             protected=f" ({', '.join(own)} among them)" if own else "",
         )
 
-    async def _ask(self, cwd: Path) -> _Report:
-        """What the client reports; the problem where it reports nothing."""
+    async def _ask(self, cwd: Path, requests: Sequence[Request], asked_for_s: float = 0) -> _Report:
+        """What the client reports; the problem where it reports nothing.
+
+        Args:
+            cwd: the project, or a copy.
+            requests: to be sent, in order.
+            asked_for_s: after so many seconds no more are sent; all of them are where it is 0.
+        """
         options, secret = self.options, secrets.token_hex(16)
-        limit_s = options.start_timeout_s + sum(one.timeout for one in options.endpoints) + 15
-        limit_s = min(limit_s, options.timeout_s)
+        longest_s = asked_for_s or sum(each["timeout"] for each in requests)
+        limit_s = min(options.start_timeout_s + longest_s + 15, options.timeout_s)
         job = {
             "secret": secret,
             "base_url": options.base_url,
             "start_command": options.start_command,
             "start_timeout_s": options.start_timeout_s,
-            "requests": [one.model_dump(include=_SENT, by_alias=True) for one in options.endpoints],
+            "requests": requests,
+            "limit_s": asked_for_s,
         }
         client = Path(api_client.__file__)
         try:
@@ -216,7 +279,7 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
         except ValidationError:
             lines = done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"]
             return _Report(problem=f"the requests gave no report: {lines[-1][:300]}")
-        is_whole = report.problem or len(report.answers) == len(options.endpoints)
+        is_whole = report.problem or asked_for_s or len(report.answers) == len(requests)
         if not is_whole or not secrets.compare_digest(report.secret, secret):
             return _Report(problem="the report is not that of the requests")
         return report
@@ -244,6 +307,13 @@ async def _alone_at(base_url: str, timeout_s: float) -> AsyncGenerator[None]:
         yield
     finally:
         os.close(file)
+
+
+def _call(request: Request) -> str:
+    """A request as one would call it: `GET("/items/1")`."""
+    parts = [request["path"], *(each for each in (request["json"], request["headers"]) if each)]
+    told = ", ".join(json.dumps(each, ensure_ascii=False) for each in parts)
+    return f"{request['method']}({told})"
 
 
 def _described(endpoint: Endpoint) -> str:

@@ -15,9 +15,11 @@ from retrai_core import (
     CaseOutcome,
     CheckReport,
     Completed,
+    Contradiction,
     Environment,
     GoalResult,
     Limits,
+    Suspicion,
     ToolError,
     tree_files,
 )
@@ -27,6 +29,7 @@ from .cargo_environment import cargo_environment, tool_chain_folders
 from .command_files import SHADOWS
 from .command_goal import CommandGoal, CommandOptions
 from .lint_excuses import excuses_in
+from .lint_guarding import MAX_CHARS, UNREADABLE, FirstFindings, audit_lint, undefined_names
 from .linters import BY_NAME, CONFIGURATION, Finding, Linter, LinterError, find_linter
 from .merged_run import OUTPUT_BYTES
 
@@ -66,6 +69,8 @@ class LintGoal(CommandGoal[LintOptions]):
     count. With `lint_command` the exit status decides, as one case. Suppression comments are
     counted for each file, broader ones more. The check fails if there are more than at the start.
     clippy and golangci-lint do not say which files they look at: all files of the language count.
+    At the end code that was moved into a new file must be linted there, and a Python function with
+    a finding must still do something.
     """
 
     name: ClassVar[str] = "lint"
@@ -88,9 +93,58 @@ class LintGoal(CommandGoal[LintOptions]):
         return None
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        result, findings = await self._lint(cwd)
+        if not state and cwd == self.context.project and not result.achieved:
+            await asyncio.to_thread(self._note, findings)
+        return result
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        first = await asyncio.to_thread(FirstFindings.load, self._first_findings)
+        if first is None or not cases:
+            return Contradiction()
+        case = cases[0]
+        if emptied := await asyncio.to_thread(first.emptied, copy):
+            return Contradiction([case], [case], f"{emptied} had a finding, and does nothing now")
+        names = await asyncio.to_thread(self._sources, copy, ())
+        moved = await asyncio.to_thread(first.moved, copy, names)
+        for path, name in moved:
+            text = await asyncio.to_thread((copy / path).read_bytes)
+            await asyncio.to_thread((copy / path).write_bytes, text + UNREADABLE.encode())
+            result, _ = await self._lint(copy)
+            if result.achieved:
+                what = f"{name} stands in {path} now, where the linter does not look"
+                return Contradiction([case], [case], what)
+            await asyncio.to_thread((copy / path).write_bytes, text)
+        return Contradiction([case] if moved else [])
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        first = FirstFindings.load(self._first_findings) or FirstFindings()
+        return [
+            *super().audit(diff),
+            *audit_lint(diff, self.context.project, first.undefined),
+        ]
+
+    @property
+    def _first_findings(self) -> Path:
+        return self.context.run_dir / "lint" / "first.json"
+
+    def _note(self, findings: Sequence[Finding]) -> None:
+        project = self.context.project
+        lines: dict[str, list[int]] = {}
+        for each in findings:
+            lines.setdefault(self._below + each.path, []).append(each.line)
+        first = FirstFindings(
+            lines=lines,
+            undefined=undefined_names([each.text for each in findings]),
+            texts={name: text_of(project / name, MAX_CHARS) for name in self._sources(project, ())},
+        )
+        first.save(self._first_findings)
+
+    async def _lint(self, cwd: Path) -> tuple[GoalResult, Sequence[Finding]]:
+        """The verdict on a tree, and what the linter found, where its report is read."""
         folder = cwd / self.options.path
         if self.options.lint_command:
-            return await self._by_command(cwd, folder)
+            return await self._by_command(cwd, folder), ()
         command = ["lint"]
         try:
             linter = await asyncio.to_thread(self._linter, folder)
@@ -102,14 +156,15 @@ class LintGoal(CommandGoal[LintOptions]):
             looked_at = linter.read_files(done, folder)
         except LinterError as error:
             printed = error.output.strip()[-4000:]
-            return suite_result({}, command, problem=str(error), output=printed)
+            return suite_result({}, command, problem=str(error), output=printed), ()
         except (ToolError, FileNotFoundError) as error:
-            return suite_result({}, command, problem=f"{command[0]} cannot be started: {error}")
+            problem = f"{command[0]} cannot be started: {error}"
+            return suite_result({}, command, problem=problem), ()
         names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
         excused = await asyncio.to_thread(excuses_in, cwd, names)
         if looked_at is not None:
             names = [name for name in names if name.removeprefix(self._below) in looked_at]
-        return self._judge(linter, findings, names, excused)
+        return self._judge(linter, findings, names, excused), findings
 
     @property
     def _below(self) -> str:

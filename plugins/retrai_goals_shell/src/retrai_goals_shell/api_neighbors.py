@@ -1,0 +1,100 @@
+"""Requests near those that an API is checked with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice, zip_longest
+from typing import Any, cast
+
+Request = Mapping[str, Any]
+"""As the client gets it: `path`, `method`, `json`, `headers`, `timeout`."""
+_NUMBER = re.compile(r"(?<![\w.%-])\d{1,12}(?![\w.%])")
+_QUERY_TEXT = re.compile(r"(?<==)[^&=\d][^&=]*")
+_OF_FORMAT = ("accept", "content-type", "host", "user-agent")
+
+
+def neighbors_of(requests: Iterable[Request], most: int) -> list[Request]:
+    """Requests of the same kinds with other numbers, texts and header values, each once, the first
+    of each request first.
+
+    Args:
+        requests: those of the check.
+        most: so many at most.
+
+    Example:
+        >>> request = {"path": "/items/7?sort=name", "method": "GET", "json": None, "headers": {}}
+        >>> [each["path"] for each in neighbors_of([request], 4)]
+        ['/items/8?sort=name', '/items/7?sort=namex', '/items/6?sort=name', '/items/7?sort=']
+    """
+    known = [*map(dict, requests)]
+    rounds = zip_longest(*map(_near, known))
+    found: list[Request] = []
+    for each in (one for many in rounds for one in many if one is not None):
+        if each not in known and each not in found:
+            found.append(each)
+    return found[:most]
+
+
+def _near(request: Request) -> Iterator[Request]:
+    path: str = request["path"]
+    headers: dict[str, str] = request["headers"]
+    ways = [
+        *(_in_place(path, place, _other_number(place[0])) for place in _NUMBER.finditer(path)),
+        *(_in_place(path, place, _other_text(place[0])) for place in _QUERY_TEXT.finditer(path)),
+    ]
+    yield from ({**request, "path": other} for other in _in_turn(ways))
+    yield from ({**request, "json": other} for other in _other_json(request["json"]))
+    for name, value in headers.items():
+        if name.lower() not in _OF_FORMAT and value:
+            last = "a" if value[-1] != "a" else "b"
+            yield {**request, "headers": {**headers, name: f"{value[:-1]}{last}"}}
+
+
+def _in_place(path: str, place: re.Match[str], others: Iterable[object]) -> list[str]:
+    return [f"{path[: place.start()]}{other}{path[place.end() :]}" for other in others]
+
+
+def _in_turn(ways: Iterable[Iterable[Any]]) -> Iterator[Any]:
+    """The first of each, then the second of each."""
+    missing = object()
+    together = chain.from_iterable(zip_longest(*ways, fillvalue=missing))
+    return (one for one in together if one is not missing)
+
+
+def _other_number(text: str) -> list[int]:
+    number = int(text)
+    return [number + 1, *([number - 1] if number else []), 0, number * 10 + 7, number + 2]
+
+
+def _other_text(text: str) -> list[str]:
+    return [f"{text}x", ""]
+
+
+def _other_json(value: object) -> Iterator[object]:
+    """Values of the same shape that differ in one place."""
+    match value:
+        case bool():
+            yield not value
+        case int() | float():
+            yield from (value + 1, value - 1, 0)
+        case str():
+            yield from _other_text(value)
+        case dict():
+            known = cast("dict[str, object]", value)
+            ways = [[{**known, key: other} for other in _few(each)] for key, each in known.items()]
+            yield from _in_turn(ways)
+        case list():
+            items = cast("list[object]", value)
+            yield from (items[::-1], items[:-1])
+            ways = [
+                [[*items[:at], other, *items[at + 1 :]] for other in _few(each)]
+                for at, each in enumerate(items[:3])
+            ]
+            yield from _in_turn(ways)
+        case _:
+            pass
+
+
+def _few(value: object) -> Iterator[object]:
+    return islice(_other_json(value), 3)

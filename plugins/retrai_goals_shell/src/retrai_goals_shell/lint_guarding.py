@@ -1,0 +1,167 @@
+"""Findings that are gone because their code is, or stands where no linter looks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from retrai_core import Suspicion
+from retrai_goal_support import SavedModel, Trick, audit_lines, changed_lines, text_of
+
+from .python_expectations import parse_python
+
+MAX_CHARS = 500_000
+MAX_MOVED = 5
+"""Of so many files with moved code it is tried whether the linter looks at them."""
+UNREADABLE = "\n)(\n"
+"""No code in any language: each linter has a finding there."""
+_DEFINES = re.compile(
+    r"^[ \t]*(?:(?:export|default|async|pub(?:\([^)\n]*\))?)\s+)*"
+    r"(?:def|class|function\*?|fn|func(?:\s*\([^)\n]*\))?|struct|enum|trait|interface)\s+(\w+)"
+    r"|^[ \t]*(?:export\s+)?const\s+(\w+)\s*=\s*(?:async\s*)?(?:\([^)\n]*\)|\w+)\s*=>",
+    re.MULTILINE,
+)
+_UNDEFINED = re.compile(r"[Uu]ndefined name [`'\"](\w+)|^'(\w+)' is not defined")
+_IN_PYTHON = (
+    Trick.reaching(
+        r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )(?:exec\(|eval\(\s*[\"'])",
+        "runs code that no linter follows",
+    ),
+    Trick.reaching(
+        r"(?i)^\s*#.*\bcoding[:=]\s*"
+        r"(?!\s|utf-?8|us-ascii|ascii|latin|iso-|cp\d|windows|euc|shift|gb|big5)",
+        "has an encoding in which a linter does not read it",
+    ),
+)
+_IN_JAVASCRIPT = (
+    Trick.reaching(
+        r"(?<![\w.])(?:eval\(|new Function\()|\bvm\.run\w+\(", "runs code that no linter follows"
+    ),
+)
+_BY_SUFFIX = (
+    (_IN_PYTHON, (".py", ".pyi")),
+    (_IN_JAVASCRIPT, (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")),
+)
+
+
+class FirstFindings(SavedModel):
+    """What the linter found when the run began.
+
+    Attributes:
+        lines: of the findings, by file.
+        undefined: names that were used and defined nowhere.
+        texts: of the source files.
+    """
+
+    lines: dict[str, list[int]] = {}
+    undefined: list[str] = []
+    texts: dict[str, str] = {}
+
+    def emptied(self, project: Path) -> str:
+        """The first Python function that had a finding and does nothing any more, as
+        `PATH:LINE: NAME`; empty where there is none.
+
+        Args:
+            project: as it is now.
+        """
+        for path, lines in self.lines.items():
+            old = _functions(self.texts.get(path, ""))
+            new = _functions(text_of(project / path, MAX_CHARS))
+            for name, function in old.items():
+                there = range(function.lineno, (function.end_lineno or 0) + 1)
+                calls = any(isinstance(each, ast.Call) for each in ast.walk(function))
+                if (
+                    name in new
+                    and calls
+                    and not does_nothing(function)
+                    and does_nothing(new[name])
+                    and any(line in there for line in lines)
+                ):
+                    return f"{path}:{new[name].lineno}: {name}"
+        return ""
+
+    def moved(self, project: Path, names: Sequence[str]) -> list[tuple[str, str]]:
+        """New files with code that stood in others when the run began and is gone from there; each
+        with a function or class of them.
+
+        Args:
+            project: as it is now.
+            names: its source files.
+        """
+        now = {name: _defined(text_of(project / name, MAX_CHARS)) for name in names}
+        gone = {each for text in self.texts.values() for each in _defined(text)}
+        gone -= {each for name in self.texts for each in now.get(name, ())}
+        found = [(name, sorted(gone & now[name])) for name in names if name not in self.texts]
+        return [(name, moved[0]) for name, moved in found if moved][:MAX_MOVED]
+
+
+def undefined_names(texts: Sequence[str]) -> list[str]:
+    """The names that findings say are defined nowhere.
+
+    Example:
+        >>> undefined_names(["Undefined name `rate`", "'total' is not defined."])
+        ['rate', 'total']
+    """
+    found = (_UNDEFINED.search(text) for text in texts)
+    return sorted({each[1] or each[2] for each in found if each})
+
+
+def audit_lint(diff: str, project: Path, undefined: Sequence[str]) -> Iterator[Suspicion]:
+    """Code that linters do not follow, and values of names that had none, which are told.
+
+    Args:
+        diff: the whole diff of the run.
+        project: where the changed files stand.
+        undefined: those names.
+    """
+    for tricks, suffixes in _BY_SUFFIX:
+        yield from audit_lines(
+            diff,
+            tricks,
+            is_source=lambda path, suffixes=suffixes: path.endswith(suffixes),
+            project=project,
+        )
+    names = "|".join(undefined)
+    gives = re.compile(rf"\s*(?:(?:const|let|var)\s+)?(?:{names})\s*(?::[^=]*)?=(?!=)")
+    for sign, path, number, text in changed_lines(diff) if names else ():
+        if sign == "+" and gives.match(text):
+            yield Suspicion(path, number, f"gives an undefined name a value: {text.strip()[:100]}")
+
+
+def does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function only returns a constant, or says that it is to be written.
+
+    Example:
+        >>> does_nothing(ast.parse("def rows(path): return []").body[0])
+        True
+    """
+    for each in function.body:
+        match each:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Return(value=None | ast.Constant()):
+                pass
+            case ast.Return(value=ast.List(elts=[]) | ast.Tuple(elts=[]) | ast.Dict(keys=[])):
+                pass
+            case ast.Raise(exc=raised) if raised and "NotImplemented" in ast.unparse(raised):
+                pass
+            case _:
+                return False
+    return True
+
+
+def _functions(text: str) -> Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a Python file; of those with one name the last."""
+    tree = parse_python(text)
+    nodes = ast.walk(tree) if tree else ()
+    return {
+        each.name: each
+        for each in nodes
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def _defined(text: str) -> set[str]:
+    return {one or other for one, other in _DEFINES.findall(text)}

@@ -1,0 +1,99 @@
+"""Findings must be corrected: code that is gone, or stands where no linter looks, is no repair."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+
+import pytest
+
+pytest.importorskip("retrai_goals_shell")
+
+from retrai_core.verification.audit import as_added
+from retrai_goals_shell.lint import LintGoal
+from retrai_goals_shell.lint_guarding import FirstFindings, audit_lint, undefined_names
+
+from ..goal_bench import Bench
+
+needs_ruff = pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
+PRICES = "import os\n\n\ndef cheapest(rows):\n    best = 1\n    return min(rows)\n"
+RUFF = {"ruff.toml": 'exclude = ["vendored"]\n[lint]\nselect = ["F"]\n', "prices.py": PRICES}
+GOOD = "def cheapest(rows):\n    return min(rows)\n"
+SHIM = "from {} import cheapest\n\n__all__ = ['cheapest']\n"
+FIXES: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "repaired": ({"prices.py": GOOD}, ""),
+    "moved, and linted there": ({"prices.py": SHIM.format("cheap"), "cheap.py": GOOD}, ""),
+    "moved out of sight": (
+        {"prices.py": SHIM.format("vendored.cheap"), "vendored/cheap.py": PRICES},
+        "cheapest stands in vendored/cheap.py now, where the linter does not look",
+    ),
+    "emptied": (
+        {"prices.py": "def cheapest(rows):\n    return None\n"},
+        "prices.py:1: cheapest had a finding, and does nothing now",
+    ),
+    "a new file beside it": ({"prices.py": GOOD, "vendored/other.py": "import os\n"}, ""),
+}
+
+
+@needs_ruff
+@pytest.mark.parametrize(("files", "reason"), FIXES.values(), ids=FIXES)
+async def test_code_with_findings_is_looked_for(
+    bench: Bench, files: Mapping[str, str], reason: str
+) -> None:
+    bench.write(RUFF)
+    goal = bench.build(LintGoal)
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write(files)
+    result = await goal.check({"iteration": 1}, bench.project)
+    assert result.achieved, result.details
+    found = await goal.contradict(bench.project, ["a case"])
+    assert (list(found.still_passed), found.reason) == (["a case"] if reason else [], reason)
+    if not reason:
+        assert {path: (bench.project / path).read_text() for path in files} == files
+
+
+@needs_ruff
+@pytest.mark.parametrize("command", ["ruff check prices.py", "ruff check --isolated"])
+async def test_a_command_must_see_what_was_moved(bench: Bench, command: str) -> None:
+    bench.write(RUFF)
+    goal = bench.build(LintGoal, lint_command=command)
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"prices.py": SHIM.format("cheap"), "cheap.py": GOOD})
+    assert (await goal.check({"iteration": 1}, bench.project)).achieved
+    found = await goal.contradict(bench.project, ["a case"])
+    assert bool(found.still_passed) is (command == "ruff check prices.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "is_suspect"),
+    [
+        ("a.py", "exec(SOURCE)", True),
+        ("a.py", "eval('import_all()')", True),
+        ("a.py", "# -*- coding: rot13 -*-", True),
+        ("a.py", "# -*- coding: utf-8 -*-", False),
+        ("a.py", "value = pattern.exec(text)", False),
+        ("a.js", "const found = pattern.exec(text)", False),
+        ("a.ts", "new Function('return 1')()", True),
+        ("a.md", "exec(SOURCE)", False),
+    ],
+)
+def test_code_that_no_linter_follows_is_suspect(
+    bench: Bench, path: str, line: str, is_suspect: bool
+) -> None:
+    bench.write({path: f"{line}\n"})
+    found = audit_lint(as_added(path, f"{line}\n"), bench.project, [])
+    assert any(each.reaches_runner for each in found) is is_suspect
+
+
+def test_a_value_of_an_undefined_name_is_told(bench: Bench) -> None:
+    names = undefined_names(["Undefined name `rate`", "unused variable"])
+    text = "rate = 0\nrate == 1\nother = 2\n"
+    found = list(audit_lint(as_added("a.py", text), bench.project, names))
+    assert [(each.line, each.reaches_runner) for each in found] == [(1, False)]
+    assert found[0].what == "gives an undefined name a value: rate = 0"
+
+
+def test_a_function_that_never_did_anything_may_stay_so(bench: Bench) -> None:
+    first = FirstFindings(lines={"a.py": [2]}, texts={"a.py": "def f():\n    x = 1\n"})
+    bench.write({"a.py": "def f():\n    pass\n"})
+    assert first.emptied(bench.project) == ""
