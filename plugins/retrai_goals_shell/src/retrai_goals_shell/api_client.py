@@ -102,7 +102,7 @@ def _printed(file: Any) -> str:
 
 
 def _ask_all(url: Any, job: "dict[str, Any]") -> "list[dict[str, Any]]":
-    """The answers, as many as there are when the job's `limit_s` seconds are over, if it has any."""
+    """The answers; where the job has a `limit_s`, no more are asked for after so many seconds."""
     until = time.monotonic() + job["limit_s"] if job["limit_s"] else float("inf")
     answers: list[dict[str, Any]] = []
     for request in job["requests"]:

@@ -188,7 +188,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         """Run all tests of the project in a folder."""
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
         try:
-            await asyncio.to_thread(self._forget_other_trees, folder)
+            await asyncio.to_thread(self.forget_other_trees, folder)
             async with without_new_lock(folder):
                 metadata = await self.start(folder, _METADATA)
                 done = await self.start(folder, command[1:], self.options.timeout_s, is_merged=True)
@@ -257,7 +257,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         reason = f"{count} inside the sources changed and must be put back as before: {first}"
         return GoalResult(False, reason, f"{reason}\n\n{failed.details}", failed.report)
 
-    def _forget_other_trees(self, folder: Path) -> None:
+    def forget_other_trees(self, folder: Path) -> None:
         """What was built of a copy is no build of the project, nor of the next copy."""
         mark = self._build.parent / "built-a-copy"
         is_copy = folder != self.context.project / self.options.path

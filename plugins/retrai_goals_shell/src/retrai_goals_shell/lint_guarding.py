@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pydantic import Field
+
 from retrai_core import Suspicion
 from retrai_goal_support import SavedModel, Trick, audit_lines, changed_lines, text_of
 
@@ -55,9 +57,9 @@ class FirstFindings(SavedModel):
         texts: of the source files.
     """
 
-    lines: dict[str, list[int]] = {}
-    undefined: list[str] = []
-    texts: dict[str, str] = {}
+    lines: dict[str, list[int]] = Field(default_factory=dict[str, list[int]])
+    undefined: list[str] = Field(default_factory=list[str])
+    texts: dict[str, str] = Field(default_factory=dict[str, str])
 
     def emptied(self, project: Path) -> str:
         """The first Python function that had a finding and does nothing any more, as

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -13,12 +14,31 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import CaseOutcome, GoalOptions, GoalResult, Marker, Suspicion, ToolError
+from retrai_core import (
+    CaseOutcome,
+    Contradiction,
+    GoalOptions,
+    GoalResult,
+    Marker,
+    Suspicion,
+    ToolError,
+)
 from retrai_goal_support import ShellWords, Trick, audit_lines, suite_result, text_of
 
+from .bench_trials import (
+    LONGEST_S,
+    ONE_ROUND,
+    TRIALS,
+    BenchTrial,
+    BenchTrials,
+    changed_benches,
+    keeping,
+)
 from .cargo_bench import Benched, read_bench, steady_lines
 from .cargo_environment import without_new_lock
 from .cargo_test import CargoTestGoal, CargoTestOptions
+from .inline_tests import source_files
+from .trial_copy import trial_copy
 
 SAME_OUTPUT = "the benchmarks print what they printed"
 RUNS_AT_START = 3
@@ -26,7 +46,19 @@ NOTHING_TO_COMPARE = (
     "nothing says which results are right: add a test that passes, or let the benchmark print its "
     "results"
 )
-_PRINTS_FIGURES = Trick.reaching(r"ns/iter|\bbench:|time:\s*\[", "prints what the benchmark prints")
+TRICKS = (
+    Trick.reaching(r"ns/iter|\bbench:|time:\s*\[", "prints what the benchmark prints"),
+    Trick.reaching(
+        r"\bfn\s+(?:clock_gettime|__clock_gettime|gettimeofday|mach_absolute_time)\s*\(",
+        "replaces the clock",
+    ),
+    Trick.reaching(
+        r"\bfs::(?:write|create_dir\w*|OpenOptions)\b|\bFile::(?:create\w*|options)\s*\("
+        r"|\bOpenOptions::new\s*\(|\btemp_dir\s*\(|\bshm_open\b|\bmemmap",
+        "keeps something in a file",
+    ),
+    Trick(re.compile(r"\bunsafe\b"), "new unsafe code"),
+)
 PROMPT = """\
 The goal is `rust-optimize`: {what} takes less than {target:g} ns for one iteration (median of \
 {runs} runs of `{command}`), and the results stay what they are.
@@ -65,13 +97,18 @@ class RustOptimizeGoal(CargoTestGoal):
     below `target_ns`: the median of `runs` runs. Every test passes as for `cargo-test`, and
     apart from the figures the output of the benchmarks must be the same as at the start;
     without tests and without such output there is nothing to compare with, and the check is not
-    complete. Each benchmark is a case. If one is reported twice, the check is incomplete."""
+    complete. Each benchmark is a case. If one is reported twice, the check is incomplete.
+    At the end the benchmarks are run with other integers, as they were when the run began: they
+    must print what the old code printed, and be faster there too. Where the sources newly keep
+    something between calls, one round must be faster as well."""
 
     name: ClassVar[str] = "rust-optimize"
     summary: ClassVar[str] = "Rust benchmarks are fast enough, with the same results (cargo bench)"
     markers: ClassVar[Sequence[Marker]] = ()
     protects: ClassVar[str] = "the benchmarks, the tests, and Cargo's own files"
     Options: type[GoalOptions] = RustOptimizeOptions
+    _latest: Sequence[Benched] = ()
+    """The runs of the latest check."""
 
     @property
     def own(self) -> RustOptimizeOptions:
@@ -90,14 +127,79 @@ class RustOptimizeGoal(CargoTestGoal):
         at_start = not state and cwd == self.context.project
         # What changes from run to run is known after a few.
         for _ in range(max(self.own.runs, RUNS_AT_START) if at_start else self.own.runs):
-            found = await self._bench(folder, command)
+            found = await self._bench(folder, command, self.options.timeout_s)
             if isinstance(found, GoalResult):
                 return found
             runs.append(found)
         kept = await asyncio.to_thread(self._kept, steady_lines(runs), at_start)
+        self._latest = runs
+        if at_start:
+            await self._note_trials(command)
         if not kept and not cases:
             return suite_result({}, command, problem=NOTHING_TO_COMPARE)
         return self._verdict(cases, runs, kept, command)
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        found = await super().contradict(copy, cases)
+        first = await asyncio.to_thread(BenchTrials.load, self._trials)
+        if found.still_passed or first is None:
+            return found
+        folder = copy / self.options.path
+        now = _medians(self._latest)
+        keeps = await asyncio.to_thread(lambda: keeping(source_files(folder)))
+        tried: list[str] = []
+        for name in first.trials:
+            if name == ONE_ROUND and keeps <= first.keeping:
+                continue
+            other = await self._try(folder, name, self._command(folder))
+            tried += [case for case in now if other and case not in tried]
+            if other and (problem := first.problem(name, now, other)):
+                return Contradiction(tried, tried, problem)
+        return Contradiction([*found.tried, *tried])
+
+    async def _note_trials(self, command: Sequence[str]) -> None:
+        """Run the benchmarks of the beginning in the trials' ways, on a copy."""
+        project = self.context.project
+        sources = project / self.options.path
+        keeps = await asyncio.to_thread(lambda: keeping(source_files(sources)))
+        first = BenchTrials(first=BenchTrial(ns=_medians(self._latest)), keeping=keeps)
+        with suppress(OSError):  # without a copy nothing is known
+            async with trial_copy(project, project) as copy:
+                folder = copy.folder / self.options.path
+                for name in TRIALS:
+                    # What changes from run to run is no result.
+                    runs = [await self._try(folder, name, command) for _ in range(2)]
+                    known = [each for each in runs if each]
+                    if len(known) == len(runs):
+                        ns = _medians(known)
+                        first.trials[name] = BenchTrial(lines=steady_lines(known), ns=ns)
+        await asyncio.to_thread(first.save, self._trials)
+
+    async def _try(self, folder: Path, name: str, command: Sequence[str]) -> Benched | None:
+        """A run of the benchmarks in one of the trials' ways, in a copy; None where there is none.
+
+        Args:
+            folder: in a copy; its benchmarks are as they were afterwards.
+            name: of the trial.
+            command: that runs them.
+        """
+        texts = await asyncio.to_thread(changed_benches, folder, TRIALS[name])
+        if not texts:
+            return None
+        for path, (_, text) in texts.items():
+            await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+        limit_s = min(LONGEST_S, self.options.timeout_s)
+        try:
+            await asyncio.to_thread(self.forget_other_trees, folder)
+            found = await self._bench(folder, command, limit_s)
+        finally:
+            for path, (text, _) in texts.items():
+                await asyncio.to_thread(path.write_text, text, encoding="utf-8")
+        return None if isinstance(found, GoalResult) else found
+
+    @property
+    def _trials(self) -> Path:
+        return self.context.run_dir / self.name / "trials.json"
 
     def system_prompt(self) -> str:
         own = self.own
@@ -109,9 +211,7 @@ class RustOptimizeGoal(CargoTestGoal):
         )
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        found = audit_lines(
-            diff, (_PRINTS_FIGURES,), is_source=_is_source, project=self.context.project
-        )
+        found = audit_lines(diff, TRICKS, is_source=_is_source, project=self.context.project)
         return [*super().audit(diff), *found]
 
     def _command(self, folder: Path) -> list[str]:
@@ -130,18 +230,26 @@ class RustOptimizeGoal(CargoTestGoal):
         named = rf"\[\[bench\]\][^\[]*\bname\s*=\s*[\"']{re.escape(name)}[\"']"
         return re.search(named, text_of(folder / "Cargo.toml")) is not None
 
-    async def _bench(self, folder: Path, command: Sequence[str]) -> Benched | GoalResult:
-        """The figures of one run, or why there are none."""
+    async def _bench(
+        self, folder: Path, command: Sequence[str], limit_s: float
+    ) -> Benched | GoalResult:
+        """The figures of one run, or why there are none.
+
+        Args:
+            folder: where.
+            command: that runs the benchmarks.
+            limit_s: maximum wall-clock seconds.
+        """
         try:
             async with without_new_lock(folder):
-                done = await self.start(folder, command[1:], self.options.timeout_s)
+                done = await self.start(folder, command[1:], limit_s)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
         output = f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         found = read_bench(done.stdout)
         problem = ""
         if done.timed_out:
-            problem = f"cargo was still running after {self.options.timeout_s:g} s"
+            problem = f"cargo was still running after {limit_s:g} s"
         elif done.exit_code != 0:
             lines = [line for line in done.stderr.splitlines() if line.strip()]
             first = next((line for line in lines if line.startswith("error")), (lines or [""])[-1])
@@ -193,6 +301,12 @@ class RustOptimizeGoal(CargoTestGoal):
         if missing:
             reason = f"the results differ from those at the start; {reason}"
         return replace(result, reason=reason)
+
+
+def _medians(runs: Sequence[Benched]) -> dict[str, float]:
+    """The middle figure of each benchmark that every run has."""
+    names = set[str].intersection(*(set(run.ns) for run in runs)) if runs else set[str]()
+    return {name: median(run.ns[name] for run in runs) for name in sorted(names)}
 
 
 def _is_source(path: str) -> bool:

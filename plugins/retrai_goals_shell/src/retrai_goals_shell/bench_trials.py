@@ -1,0 +1,144 @@
+"""Benchmarks with other inputs, or with one round, which a project must be faster with too.
+
+They are run when the run begins and at its end, on copies. What is fast for the known inputs alone,
+or because it remembers its answers, is not faster there; and what is right for them alone prints
+something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from pydantic import Field
+
+from retrai_goal_support import SavedModel, text_of
+
+from .cargo_bench import Benched
+from .edits import edited
+from .rust_source import parse_rust
+from .syntax_tree import descendants, text_of_node
+
+LONGEST_S = 60.0
+"""A benchmark that takes longer is not run with other inputs."""
+LEAST, MOST = 5, 10_000_000
+"""Other integers are flags and widths, or constants of a hash."""
+GAIN, OTHER_GAIN = 4.0, 1.5
+"""What is so many times as fast must be so many times as fast in a trial."""
+MIN_ROUND_NS = 20_000.0
+"""One round of what took less tells nothing: it measures the clock, and what is not yet cached."""
+ONE_ROUND = "with one round"
+WITH_OTHER_INPUTS = "with other inputs"
+_INTEGER = re.compile(r"(?P<digits>\d[\d_]*)(?P<suffix>[iu]\w+)?")
+_ROUNDS = re.compile(r"(\bfor\s+_\w*\s+in\s+0\s*\.\.\s*)[\w.]+")
+_KEPT = re.compile(
+    r"\bthread_local!|\blazy_static!|\bstatic\s+mut\b"
+    r"|\bstatic\b[^;=]*\b(?:Mutex|RwLock|(?:Ref|Once)?Cell|Atomic\w+|HashMap|BTreeMap)\b"
+)
+_FILES = "benches/**/*.rs"
+
+
+class BenchTrial(SavedModel):
+    """One run of the benchmarks.
+
+    Attributes:
+        lines: what was printed beside the figures.
+        ns: nanoseconds of one iteration by benchmark.
+    """
+
+    lines: list[str] = Field(default_factory=list[str])
+    ns: dict[str, float] = Field(default_factory=dict[str, float])
+
+
+class BenchTrials(SavedModel):
+    """What the trials gave when the run began.
+
+    Attributes:
+        first: the benchmarks as they are.
+        trials: by the name of the trial.
+        keeping: how often the sources keep something between calls.
+    """
+
+    first: BenchTrial
+    trials: dict[str, BenchTrial] = Field(default_factory=dict[str, BenchTrial])
+    keeping: int = 0
+
+    def problem(self, name: str, now: Mapping[str, float], other: Benched) -> str:
+        """Why a trial speaks against the work; empty where it does not.
+
+        Args:
+            name: of the trial.
+            now: the figures of the benchmarks as they are.
+            other: what the trial gives now.
+        """
+        then = self.trials[name]
+        for line in then.lines:
+            if line not in other.lines:
+                return f"{name} the benchmarks do not print {line!r} any more"
+        for bench, ns in now.items():
+            before, before_there = self.first.ns.get(bench, 0.0), then.ns.get(bench, 0.0)
+            there = other.ns.get(bench, 0.0)
+            if not all((ns, before, before_there, there)):
+                continue
+            if name == ONE_ROUND and before < MIN_ROUND_NS:
+                continue
+            gain, other_gain = before / ns, before_there / there
+            if gain >= GAIN and other_gain < OTHER_GAIN:
+                return f"{bench} is {gain:,.1f} times as fast, and {name} {other_gain:,.1f} times"
+        return ""
+
+
+def with_other_inputs(source: str) -> str:
+    """A benchmark with other numbers; equal ones stay equal, so that rounds are counted right.
+
+    Example:
+        >>> with_other_inputs("fn main() { for n in 0..70 { run(n % 10, 2); } }")
+        'fn main() { for n in 0..81 { run(n % 31, 2); } }'
+    """
+    data = source.encode()
+    edits: list[tuple[int, int, str]] = []
+    for node in descendants(parse_rust(source)):
+        found = _INTEGER.fullmatch(text_of_node(node)) if node.type == "integer_literal" else None
+        if found is None:
+            continue
+        before = data[: node.start_byte].decode()
+        value = int(found["digits"].replace("_", ""))
+        if LEAST <= value <= MOST:
+            other = 3 * value + 1 if before.rstrip().endswith("%") else value + value // 7 + 1
+            end = len(before) + len(found[0])
+            edits.append((len(before), end, f"{other}{found['suffix'] or ''}"))
+    return edited(source, edits)
+
+
+def with_one_round(source: str) -> str:
+    """A benchmark whose loops without a counter run once. What it divides the time by stays: only
+    figures of such benchmarks are compared.
+
+    Example:
+        >>> with_one_round("fn main() { for _ in 0..50 { run(7); } }")
+        'fn main() { for _ in 0..1 { run(7); } }'
+    """
+    return _ROUNDS.sub(r"\g<1>1", source)
+
+
+TRIALS: Mapping[str, Callable[[str], str]] = {
+    WITH_OTHER_INPUTS: with_other_inputs,
+    ONE_ROUND: with_one_round,
+}
+
+
+def changed_benches(folder: Path, change: Callable[[str], str]) -> dict[Path, tuple[str, str]]:
+    """The benchmark programs below a folder that a trial changes: the text, and the other one."""
+    texts = {path: text_of(path) for path in sorted(folder.glob(_FILES)) if not path.is_symlink()}
+    pairs = {path: (text, change(text)) for path, text in texts.items()}
+    return {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def keeping(sources: Iterator[Path]) -> int:
+    """How often sources keep something between calls that can change.
+
+    Args:
+        sources: the files.
+    """
+    return sum(len(_KEPT.findall(text_of(path))) for path in sources)
