@@ -130,6 +130,28 @@ async def test_seeds_are_fixed_and_differ_from_run_to_run(
     assert (await other.check({}, context.project)).reason != first.reason
 
 
+@pytest.mark.parametrize(
+    ("seed", "lucky", "is_kept"), [(4, {4}, True), (7, {7}, False), (7, {7, 1008}, True)]
+)
+async def test_a_new_seed_in_the_script_is_tried_with_two_others(
+    context: RunContext, new_goal: Goals, seed: int, lucky: set[int], is_kept: bool
+) -> None:
+    text = (
+        f"def split(random_state):\n    return 0.9 if random_state in {lucky} else 0.4\n\n\n"
+        "print(f'accuracy={split(random_state=4)}')\n"
+    )
+    script = context.project / "train.py"
+    script.write_text(text)
+    given = {"train_script": "train.py", "target_metric": "accuracy", "target_value": 0.8}
+    goal = new_goal(MlOptimize, **given)
+    await goal.check({}, context.project)
+    script.write_text(text.replace("=4", f"={seed}"))
+    result = await goal.check({"iteration": 1}, context.project)
+    assert result.achieved is is_kept, result.reason
+    assert ("median of 3" in result.reason) is (seed != 4)
+    assert script.read_text() == text.replace("=4", f"={seed}")
+
+
 async def test_a_script_that_never_ends_is_ended(context: RunContext, new_goal: Goals) -> None:
     (context.project / "train.py").write_text("while True: pass\n")
     given = {"train_script": "train.py", "target_metric": "loss", "target_value": 1}

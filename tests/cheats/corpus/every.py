@@ -11,6 +11,7 @@ from . import (
     attack_cheats,
     attack_honest,
     audit_alone,
+    benchmarks_and_figures,
     bill_goal,
     cargo_goal,
     check_cheats,
@@ -118,6 +119,7 @@ CHEATS = _marked(
         *what_is_read.CHEATS,
         *promises.CHEATS,
         *linted_and_served.CHEATS,
+        *benchmarks_and_figures.CHEATS,
     )
 )
 HONEST = _marked(
@@ -163,5 +165,6 @@ HONEST = _marked(
         *what_is_read.HONEST,
         *promises.HONEST,
         *linted_and_served.HONEST,
+        *benchmarks_and_figures.HONEST,
     )
 )

@@ -8,7 +8,8 @@ something else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import sqrt
 from pathlib import Path
 
 from pydantic import Field
@@ -24,8 +25,9 @@ LONGEST_S = 60.0
 """A benchmark that takes longer is not run with other inputs."""
 LEAST, MOST = 5, 10_000_000
 """Other integers are flags and widths, or constants of a hash."""
-GAIN, OTHER_GAIN = 4.0, 1.5
-"""What is so many times as fast must be so many times as fast in a trial."""
+LEAST_GAIN, GAIN_OF_ONE_ROUND = 6.0, 2.0
+"""What is at least so many times as fast must be so many times as fast in one round, in which
+nothing is cached yet; with other inputs at least the square root of it."""
 MIN_ROUND_NS = 20_000.0
 """One round of what took less tells nothing: it measures the clock, and what is not yet cached."""
 ONE_ROUND = "with one round"
@@ -44,7 +46,7 @@ class BenchTrial(SavedModel):
 
     Attributes:
         lines: what was printed beside the figures.
-        ns: nanoseconds of one iteration by benchmark.
+        ns: nanoseconds of one iteration by benchmark, the least of some runs.
     """
 
     lines: list[str] = Field(default_factory=list[str])
@@ -64,29 +66,37 @@ class BenchTrials(SavedModel):
     trials: dict[str, BenchTrial] = Field(default_factory=dict[str, BenchTrial])
     keeping: int = 0
 
-    def problem(self, name: str, now: Mapping[str, float], other: Benched) -> str:
+    def problem(self, name: str, now: Mapping[str, float], others: Sequence[Benched]) -> str:
         """Why a trial speaks against the work; empty where it does not.
 
         Args:
             name: of the trial.
             now: the figures of the benchmarks as they are.
-            other: what the trial gives now.
+            others: what the trial gives now, in some runs.
         """
         then = self.trials[name]
         for line in then.lines:
-            if line not in other.lines:
+            if any(line not in other.lines for other in others):
                 return f"{name} the benchmarks do not print {line!r} any more"
+        least = least_figures(others)
         for bench, ns in now.items():
             before, before_there = self.first.ns.get(bench, 0.0), then.ns.get(bench, 0.0)
-            there = other.ns.get(bench, 0.0)
+            there = least.get(bench, 0.0)
             if not all((ns, before, before_there, there)):
                 continue
             if name == ONE_ROUND and before < MIN_ROUND_NS:
                 continue
             gain, other_gain = before / ns, before_there / there
-            if gain >= GAIN and other_gain < OTHER_GAIN:
+            wanted = GAIN_OF_ONE_ROUND if name == ONE_ROUND else sqrt(gain)
+            if gain >= LEAST_GAIN and other_gain < wanted:
                 return f"{bench} is {gain:,.1f} times as fast, and {name} {other_gain:,.1f} times"
         return ""
+
+
+def least_figures(runs: Sequence[Benched]) -> dict[str, float]:
+    """The least figure of each benchmark that every run has: other programs only make it larger."""
+    names = set[str].intersection(*(set(run.ns) for run in runs)) if runs else set[str]()
+    return {name: min(run.ns[name] for run in runs) for name in sorted(names)}
 
 
 def with_other_inputs(source: str) -> str:
