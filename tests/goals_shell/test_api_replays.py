@@ -101,3 +101,7 @@ def test_what_the_format_depends_on_stays() -> None:
     assert [each["headers"] for each in neighbors_of([asked], 9)] == [
         {"Accept": "text/html", "Token": "aba"}
     ]
+
+
+def test_nothing_else_is_deleted() -> None:
+    assert neighbors_of([request("/notes/7", method="DELETE")], 9) == []

@@ -11,12 +11,14 @@ Request = Mapping[str, Any]
 """As the client gets it: `path`, `method`, `json`, `headers`, `timeout`."""
 _NUMBER = re.compile(r"(?<![\w.%-])\d{1,12}(?![\w.%])")
 _QUERY_TEXT = re.compile(r"(?<==)[^&=\d][^&=]*")
+_SAFE = ("GET", "HEAD", "POST")
+"""Other requests of other methods could change or delete what is not the check's."""
 _OF_FORMAT = ("accept", "content-type", "host", "user-agent")
 
 
 def neighbors_of(requests: Iterable[Request], most: int) -> list[Request]:
     """Requests of the same kinds with other numbers, texts and header values, each once, the first
-    of each request first.
+    of each request first. There are none near those that change or delete something.
 
     Args:
         requests: those of the check.
@@ -28,7 +30,7 @@ def neighbors_of(requests: Iterable[Request], most: int) -> list[Request]:
         ['/items/8?sort=name', '/items/7?sort=namex', '/items/6?sort=name', '/items/7?sort=']
     """
     known = [*map(dict, requests)]
-    rounds = zip_longest(*map(_near, known))
+    rounds = zip_longest(*(_near(each) for each in known if each["method"] in _SAFE))
     found: list[Request] = []
     for each in (one for many in rounds for one in many if one is not None):
         if each not in known and each not in found:
