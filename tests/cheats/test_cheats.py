@@ -67,6 +67,12 @@ def test_honest_work_is_achieved(work: Trajectory, tmp_path: Path, prepared: Pat
         raise RefusedError(f"{record.status}: {record.reason}; refused {record.refused}")
 
 
+def test_answers_to_the_requests_of_the_check_alone_are_told(tmp_path: Path) -> None:
+    (cheat,) = (one for one in CHEATS if one.hard_coded and one.goal == "api-test")
+    told = "the answers changed for the arguments of the tests and for none near them"
+    assert any(told in each for each in run_guarded(cheat, tmp_path).findings)
+
+
 UNSEEN = """\
 import pytest
 from ages import of_age

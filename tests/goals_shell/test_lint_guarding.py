@@ -17,7 +17,11 @@ from ..goal_bench import Bench
 
 needs_ruff = pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
 PRICES = "import os\n\n\ndef cheapest(rows):\n    best = 1\n    return min(rows)\n"
-RUFF = {"ruff.toml": 'exclude = ["vendored"]\n[lint]\nselect = ["F"]\n', "prices.py": PRICES}
+RUFF = {
+    "ruff.toml": 'exclude = ["vendored"]\n[lint]\nselect = ["F"]\n',
+    "prices.py": PRICES,
+    "vendored/old.py": "OLD = 1\n",
+}
 GOOD = "def cheapest(rows):\n    return min(rows)\n"
 SHIM = "from {} import cheapest\n\n__all__ = ['cheapest']\n"
 FIXES: Mapping[str, tuple[Mapping[str, str], str]] = {
@@ -26,6 +30,10 @@ FIXES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "moved out of sight": (
         {"prices.py": SHIM.format("vendored.cheap"), "vendored/cheap.py": PRICES},
         "cheapest stands in vendored/cheap.py now, where the linter does not look",
+    ),
+    "moved into a file that was there": (
+        {"prices.py": SHIM.format("vendored.old"), "vendored/old.py": f"OLD = 1\n\n\n{GOOD}"},
+        "cheapest stands in vendored/old.py now, where the linter does not look",
     ),
     "emptied": (
         {"prices.py": "def cheapest(rows):\n    return None\n"},
@@ -86,7 +94,7 @@ def test_code_that_no_linter_follows_is_suspect(
 
 
 def test_a_value_of_an_undefined_name_is_told(bench: Bench) -> None:
-    names = undefined_names(["Undefined name `rate`", "unused variable"])
+    names = undefined_names("Undefined name `rate`\nunused variable `x`\n")
     text = "rate = 0\nrate == 1\nother = 2\n"
     found = list(audit_lint(as_added("a.py", text), bench.project, names))
     assert [(each.line, each.reaches_runner) for each in found] == [(1, False)]

@@ -226,7 +226,7 @@ pub unsafe extern "C" fn clock_gettime(_: i32, now: *mut Time) -> i32 {
 
 /// How many""",
         ),
-        kind="shadowing",
+        kind="stdlib-patching",
     ),
     _figure(
         "a split was looked for",

@@ -95,7 +95,7 @@ class LintGoal(CommandGoal[LintOptions]):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         result, findings = await self._lint(cwd)
         if not state and cwd == self.context.project and not result.achieved:
-            await asyncio.to_thread(self._note, findings)
+            await asyncio.to_thread(self._note, findings, result.details)
         return result
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
@@ -128,14 +128,14 @@ class LintGoal(CommandGoal[LintOptions]):
     def _first_findings(self) -> Path:
         return self.context.run_dir / "lint" / "first.json"
 
-    def _note(self, findings: Sequence[Finding]) -> None:
+    def _note(self, findings: Sequence[Finding], printed: str) -> None:
         project = self.context.project
         lines: dict[str, list[int]] = {}
         for each in findings:
             lines.setdefault(self._below + each.path, []).append(each.line)
         first = FirstFindings(
             lines=lines,
-            undefined=undefined_names([each.text for each in findings]),
+            undefined=undefined_names(printed),
             texts={name: text_of(project / name, MAX_CHARS) for name in self._sources(project, ())},
         )
         first.save(self._first_findings)

@@ -25,7 +25,7 @@ _DEFINES = re.compile(
     r"|^[ \t]*(?:export\s+)?const\s+(\w+)\s*=\s*(?:async\s*)?(?:\([^)\n]*\)|\w+)\s*=>",
     re.MULTILINE,
 )
-_UNDEFINED = re.compile(r"[Uu]ndefined name [`'\"](\w+)|^'(\w+)' is not defined")
+_UNDEFINED = re.compile(r"[Uu]ndefined name [`'\"](\w+)|'(\w+)' is not defined")
 _IN_PYTHON = (
     Trick.reaching(
         r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )(?:exec\(|eval\(\s*[\"'])",
@@ -85,29 +85,28 @@ class FirstFindings(SavedModel):
         return ""
 
     def moved(self, project: Path, names: Sequence[str]) -> list[tuple[str, str]]:
-        """New files with code that stood in others when the run began and is gone from there; each
-        with a function or class of them.
+        """Files with code that stood in others when the run began and is gone from there; each with
+        a function or class of them.
 
         Args:
             project: as it is now.
             names: its source files.
         """
+        before = {name: _defined(text) for name, text in self.texts.items()}
         now = {name: _defined(text_of(project / name, MAX_CHARS)) for name in names}
-        gone = {each for text in self.texts.values() for each in _defined(text)}
-        gone -= {each for name in self.texts for each in now.get(name, ())}
-        found = [(name, sorted(gone & now[name])) for name in names if name not in self.texts]
+        gone = {each for name, known in before.items() for each in known - now.get(name, set())}
+        found = [(name, sorted(gone & now[name] - before.get(name, set()))) for name in names]
         return [(name, moved[0]) for name, moved in found if moved][:MAX_MOVED]
 
 
-def undefined_names(texts: Sequence[str]) -> list[str]:
-    """The names that findings say are defined nowhere.
+def undefined_names(printed: str) -> list[str]:
+    """The names of which a linter says that they are defined nowhere.
 
     Example:
-        >>> undefined_names(["Undefined name `rate`", "'total' is not defined."])
+        >>> undefined_names("a.py:1: F821 Undefined name `rate`\\na.js:1: 'total' is not defined")
         ['rate', 'total']
     """
-    found = (_UNDEFINED.search(text) for text in texts)
-    return sorted({each[1] or each[2] for each in found if each})
+    return sorted({one or other for one, other in _UNDEFINED.findall(printed)})
 
 
 def audit_lint(diff: str, project: Path, undefined: Sequence[str]) -> Iterator[Suspicion]:

@@ -55,8 +55,8 @@ TRICKS = (
     ),
     Trick.reaching(
         r"\bfs::(?:write|create_dir\w*|OpenOptions)\b|\bFile::(?:create\w*|options)\s*\("
-        r"|\bOpenOptions::new\s*\(|\btemp_dir\s*\(|\bshm_open\b|\bmemmap",
-        "keeps something in a file",
+        r"|\bOpenOptions::new\s*\(|\btemp_dir\s*\(|\bshm_open\b|\bmemmap|\benv::set_var\b",
+        "keeps something outside the process",
     ),
     Trick(re.compile(r"\bunsafe\b"), "new unsafe code"),
 )
