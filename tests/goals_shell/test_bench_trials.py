@@ -20,6 +20,7 @@ from retrai_goals_shell.bench_trials import (
     keeping,
     with_one_round,
     with_other_inputs,
+    with_other_sizes,
 )
 from retrai_goals_shell.cargo_bench import Benched
 from retrai_goals_shell.rust_optimize import RustOptimizeGoal
@@ -33,8 +34,9 @@ RUST = 'fn main() {{ let a = ({}, "60"); for _ in 0..{} {{ run(a % {}u32, 0x10, 
 @given(st.integers(LEAST, 10_000), st.integers(LEAST, 10_000), st.integers(LEAST, 10_000))
 def test_integers_grow_and_nothing_else_changes(one: int, rounds: int, divisor: int) -> None:
     text = RUST.format(one, rounds, divisor)
-    expected = (one + one // 7 + 1, rounds + rounds // 7 + 1, 3 * divisor + 1)
-    assert with_other_inputs(text) == RUST.format(*expected)
+    sizes = (one + one // 7 + 1, rounds + rounds // 7 + 1)
+    assert with_other_inputs(text) == RUST.format(*sizes, 17 * divisor + 1)
+    assert with_other_sizes(text) == RUST.format(*sizes, divisor)
     assert with_one_round(text) == RUST.format(one, 1, divisor)
 
 

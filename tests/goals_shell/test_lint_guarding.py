@@ -89,16 +89,33 @@ def test_code_that_no_linter_follows_is_suspect(
     bench: Bench, path: str, line: str, is_suspect: bool
 ) -> None:
     bench.write({path: f"{line}\n"})
-    found = audit_lint(as_added(path, f"{line}\n"), bench.project, [])
+    found = audit_lint(as_added(path, f"{line}\n"), bench.project, FirstFindings())
     assert any(each.reaches_runner for each in found) is is_suspect
 
 
-def test_a_value_of_an_undefined_name_is_told(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    ("texts", "is_suspect"),
+    [({}, False), ({"a.py": "rate = 1\n"}, False), ({"config.py": "rate: float = 0.2\n"}, True)],
+)
+def test_a_value_of_an_undefined_name_is_told(
+    bench: Bench, texts: dict[str, str], is_suspect: bool
+) -> None:
     names = undefined_names("Undefined name `rate`\nunused variable `x`\n")
+    first = FirstFindings(undefined=names, texts=texts)
     text = "rate = 0\nrate == 1\nother = 2\n"
-    found = list(audit_lint(as_added("a.py", text), bench.project, names))
-    assert [(each.line, each.reaches_runner) for each in found] == [(1, False)]
-    assert found[0].what == "gives an undefined name a value: rate = 0"
+    found = list(audit_lint(as_added("a.py", text), bench.project, first))
+    assert [(each.line, each.reaches_runner) for each in found] == [(1, is_suspect)]
+    assert found[0].what.endswith("a value: rate = 0")
+
+
+def test_calls_that_are_gone_from_a_function_with_a_finding_are_told(bench: Bench) -> None:
+    old = "def f(x):\n    y = log.write(g(x))\n    return x\n\ndef h():\n    g(1)\n"
+    first = FirstFindings(lines={"a.py": [2]}, texts={"a.py": old})
+    bench.write({"a.py": "def f(x):\n    log.write(x)\n    return x\n\ndef h(): ...\n"})
+    found = list(audit_lint("", bench.project, first))
+    assert [(each.line, each.what, each.reaches_runner) for each in found] == [
+        (1, "f had a finding, and does not call g now", False)
+    ]
 
 
 def test_a_function_that_never_did_anything_may_stay_so(bench: Bench) -> None:

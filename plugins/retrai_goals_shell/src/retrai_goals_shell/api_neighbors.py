@@ -10,6 +10,7 @@ from typing import Any, cast
 Request = Mapping[str, Any]
 """As the client gets it: `path`, `method`, `json`, `headers`, `timeout`."""
 _NUMBER = re.compile(r"(?<![\w.%-])\d{1,12}(?![\w.%])")
+_NUMBER_IN_TEXT = re.compile(r"\d{1,12}")
 _QUERY_TEXT = re.compile(r"(?<==)[^&=\d][^&=]*")
 _SAFE = ("GET", "HEAD", "POST")
 """Other requests of other methods could change or delete what is not the check's."""
@@ -70,7 +71,12 @@ def _other_number(text: str) -> list[int]:
 
 
 def _other_text(text: str) -> list[str]:
-    return [f"{text}x", ""]
+    """Also with another last number, of a date say."""
+    *_, last = [None, *_NUMBER_IN_TEXT.finditer(text)]
+    others = [int(last[0]) + 1, max(int(last[0]) - 1, 0)] if last else []
+    width = len(last[0]) if last else 0
+    found = [f"{text[: last.start()]}{n:0{width}}{text[last.end() :]}" for n in others if last]
+    return [*found, f"{text}x", ""]
 
 
 def _other_json(value: object) -> Iterator[object]:
@@ -99,4 +105,4 @@ def _other_json(value: object) -> Iterator[object]:
 
 
 def _few(value: object) -> Iterator[object]:
-    return islice(_other_json(value), 3)
+    return islice(_other_json(value), 4)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import sqrt
+from math import isclose, sqrt
 from pathlib import Path
 
 from pydantic import Field
@@ -17,7 +17,7 @@ from pydantic import Field
 from retrai_goal_support import SavedModel, text_of
 
 from .cargo_bench import Benched
-from .edits import edited
+from .edits import Edit, edited
 from .rust_source import parse_rust
 from .syntax_tree import descendants, text_of_node
 
@@ -32,7 +32,11 @@ MIN_ROUND_NS = 20_000.0
 """One round of what took less tells nothing: it measures the clock, and what is not yet cached."""
 ONE_ROUND = "with one round"
 WITH_OTHER_INPUTS = "with other inputs"
+WITH_OTHER_SIZES = "with inputs of other sizes"
+"""Where the old code cannot be run with other values, to index something say."""
 _INTEGER = re.compile(r"(?P<digits>\d[\d_]*)(?P<suffix>[iu]\w+)?")
+_DECIMALS = re.compile(r"(?<=:\.)(\d)(?=\}|e\})")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _ROUNDS = re.compile(r"(\bfor\s+_\w*\s+in\s+0\s*\.\.\s*)[\w.]+")
 _KEPT = re.compile(
     r"\bthread_local!|\blazy_static!|\bstatic\s+mut\b"
@@ -76,7 +80,7 @@ class BenchTrials(SavedModel):
         """
         then = self.trials[name]
         for line in then.lines:
-            if any(line not in other.lines for other in others):
+            if not all(any(is_same(line, each) for each in other.lines) for other in others):
                 return f"{name} the benchmarks do not print {line!r} any more"
         least = least_figures(others)
         for bench, ns in now.items():
@@ -99,26 +103,41 @@ def least_figures(runs: Sequence[Benched]) -> dict[str, float]:
     return {name: min(run.ns[name] for run in runs) for name in sorted(names)}
 
 
-def with_other_inputs(source: str) -> str:
-    """A benchmark with other numbers; equal ones stay equal, so that rounds are counted right.
+def is_same(line: str, other: str) -> bool:
+    """Whether two printed lines are the same but for the last digits of their decimals.
 
     Example:
-        >>> with_other_inputs("fn main() { for n in 0..70 { run(n % 10, 2); } }")
-        'fn main() { for n in 0..81 { run(n % 31, 2); } }'
+        >>> is_same("mean 4.000001", "mean 4.000002"), is_same("mean 4.01", "mean 4.02")
+        (True, False)
     """
-    data = source.encode()
-    edits: list[tuple[int, int, str]] = []
-    for node in descendants(parse_rust(source)):
-        found = _INTEGER.fullmatch(text_of_node(node)) if node.type == "integer_literal" else None
-        if found is None:
-            continue
-        before = data[: node.start_byte].decode()
-        value = int(found["digits"].replace("_", ""))
-        if LEAST <= value <= MOST:
-            other = 3 * value + 1 if before.rstrip().endswith("%") else value + value // 7 + 1
-            end = len(before) + len(found[0])
-            edits.append((len(before), end, f"{other}{found['suffix'] or ''}"))
-    return edited(source, edits)
+    if _NUMBER.sub("0", line) != _NUMBER.sub("0", other):
+        return False
+    pairs = zip(_NUMBER.findall(line), _NUMBER.findall(other), strict=True)
+    return all(
+        one == two or ("." in one + two and isclose(float(one), float(two), rel_tol=1e-6))
+        for one, two in pairs
+    )
+
+
+def with_other_inputs(source: str) -> str:
+    """A benchmark with other numbers, of which more are different, and printed with more decimals;
+    equal ones stay equal, so that rounds are counted right.
+
+    Example:
+        >>> with_other_inputs('fn main() { for n in 0..70 { print!("{:.1}", run(n % 10, 2)); } }')
+        'fn main() { for n in 0..81 { print!("{:.4}", run(n % 171, 2)); } }'
+    """
+    return _changed(source, lambda value: 17 * value + 1)
+
+
+def with_other_sizes(source: str) -> str:
+    """The same, but for what numbers are divided by.
+
+    Example:
+        >>> with_other_sizes("fn main() { for n in 0..70 { run(n % 10, 2); } }")
+        'fn main() { for n in 0..81 { run(n % 10, 2); } }'
+    """
+    return _changed(source, lambda value: value)
 
 
 def with_one_round(source: str) -> str:
@@ -134,6 +153,7 @@ def with_one_round(source: str) -> str:
 
 TRIALS: Mapping[str, Callable[[str], str]] = {
     WITH_OTHER_INPUTS: with_other_inputs,
+    WITH_OTHER_SIZES: with_other_sizes,
     ONE_ROUND: with_one_round,
 }
 
@@ -152,3 +172,26 @@ def keeping(sources: Iterator[Path]) -> int:
         sources: the files.
     """
     return sum(len(_KEPT.findall(text_of(path))) for path in sources)
+
+
+def _changed(source: str, divisor: Callable[[int], int]) -> str:
+    """A source with other integers and more decimals.
+
+    Args:
+        source: of a benchmark.
+        divisor: the number to divide by in the place of another.
+    """
+    data = source.encode()
+    edits: list[Edit] = []
+    for node in descendants(parse_rust(source)):
+        text, before = text_of_node(node), data[: node.start_byte].decode()
+        found = _INTEGER.fullmatch(text) if node.type == "integer_literal" else None
+        if node.type == "string_literal":
+            other = _DECIMALS.sub(lambda digits: str(int(digits[0]) + 3), text)
+        elif found and LEAST <= (value := int(found["digits"].replace("_", ""))) <= MOST:
+            number = divisor(value) if before.rstrip().endswith("%") else value + value // 7 + 1
+            other = f"{number}{found['suffix'] or ''}"
+        else:
+            continue
+        edits.append((len(before), len(before) + len(text), other))
+    return edited(source, edits)

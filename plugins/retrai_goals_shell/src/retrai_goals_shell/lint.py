@@ -119,10 +119,7 @@ class LintGoal(CommandGoal[LintOptions]):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         first = FirstFindings.load(self._first_findings) or FirstFindings()
-        return [
-            *super().audit(diff),
-            *audit_lint(diff, self.context.project, first.undefined),
-        ]
+        return [*super().audit(diff), *audit_lint(diff, self.context.project, first)]
 
     @property
     def _first_findings(self) -> Path:

@@ -42,9 +42,11 @@ _IN_JAVASCRIPT = (
         r"(?<![\w.])(?:eval\(|new Function\()|\bvm\.run\w+\(", "runs code that no linter follows"
     ),
 )
+_IN_SHELL = (Trick.reaching(r"^\s*:\s*<<", "puts code into a text that nothing reads"),)
 _BY_SUFFIX = (
     (_IN_PYTHON, (".py", ".pyi")),
     (_IN_JAVASCRIPT, (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")),
+    (_IN_SHELL, (".sh", ".bash")),
 )
 
 
@@ -84,6 +86,22 @@ class FirstFindings(SavedModel):
                     return f"{path}:{new[name].lineno}: {name}"
         return ""
 
+    def lost_calls(self, project: Path) -> Iterator[Suspicion]:
+        """What Python functions with findings do not call any more.
+
+        Args:
+            project: as it is now.
+        """
+        for path, lines in self.lines.items():
+            new = _functions(text_of(project / path, MAX_CHARS))
+            for name, function in _functions(self.texts.get(path, "")).items():
+                there = range(function.lineno, (function.end_lineno or 0) + 1)
+                if name in new and any(line in there for line in lines):
+                    lost = sorted(_called(function) - _called(new[name]))
+                    if lost:
+                        what = f"{name} had a finding, and does not call {', '.join(lost[:5])} now"
+                        yield Suspicion(path, new[name].lineno, what)
+
     def moved(self, project: Path, names: Sequence[str]) -> list[tuple[str, str]]:
         """Files with code that stood in others when the run began and is gone from there; each with
         a function or class of them.
@@ -109,13 +127,14 @@ def undefined_names(printed: str) -> list[str]:
     return sorted({one or other for one, other in _UNDEFINED.findall(printed)})
 
 
-def audit_lint(diff: str, project: Path, undefined: Sequence[str]) -> Iterator[Suspicion]:
-    """Code that linters do not follow, and values of names that had none, which are told.
+def audit_lint(diff: str, project: Path, first: FirstFindings) -> Iterator[Suspicion]:
+    """Code that linters do not follow, values of names that had none, and calls that are gone from
+    functions with findings, which are told.
 
     Args:
         diff: the whole diff of the run.
         project: where the changed files stand.
-        undefined: those names.
+        first: what was found when the run began.
     """
     for tricks, suffixes in _BY_SUFFIX:
         yield from audit_lines(
@@ -124,11 +143,23 @@ def audit_lint(diff: str, project: Path, undefined: Sequence[str]) -> Iterator[S
             is_source=lambda path, suffixes=suffixes: path.endswith(suffixes),
             project=project,
         )
-    names = "|".join(undefined)
-    gives = re.compile(rf"\s*(?:(?:const|let|var)\s+)?(?:{names})\s*(?::[^=]*)?=(?!=)")
+    names = "|".join(first.undefined)
+    gives = re.compile(
+        rf"^[ \t]*(?:(?:export|const|let|var)\s+)*({names})[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE
+    )
+    elsewhere = {
+        (name, path)
+        for path, text in (first.texts.items() if names else ())
+        for name in gives.findall(text)
+    }
     for sign, path, number, text in changed_lines(diff) if names else ():
-        if sign == "+" and gives.match(text):
-            yield Suspicion(path, number, f"gives an undefined name a value: {text.strip()[:100]}")
+        found = gives.match(text) if sign == "+" else None
+        if found:
+            others = sorted(place for name, place in elsewhere if name == found[1] != place)
+            known = f", which {others[0]} has," if others and others[0] != path else ""
+            what = f"gives an undefined name{known} a value: {text.strip()[:100]}"
+            yield Suspicion(path, number, what, reaches_runner=bool(known))
+    yield from first.lost_calls(project)
 
 
 def does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -162,6 +193,12 @@ def _functions(text: str) -> Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef
         for each in nodes
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
     }
+
+
+def _called(function: ast.AST) -> set[str]:
+    """The names of what a function calls."""
+    calls = (each for each in ast.walk(function) if isinstance(each, ast.Call))
+    return {ast.unparse(each.func).rpartition(".")[2] for each in calls}
 
 
 def _defined(text: str) -> set[str]:

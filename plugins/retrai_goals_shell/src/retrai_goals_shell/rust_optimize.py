@@ -29,6 +29,7 @@ from .bench_trials import (
     LONGEST_S,
     ONE_ROUND,
     TRIALS,
+    WITH_OTHER_SIZES,
     BenchTrial,
     BenchTrials,
     changed_benches,
@@ -176,6 +177,8 @@ class RustOptimizeGoal(CargoTestGoal):
             async with trial_copy(project, project) as copy:
                 folder = copy.folder / self.options.path
                 for name in TRIALS:
+                    if name == WITH_OTHER_SIZES and first.trials:
+                        continue
                     # What changes from run to run is no result.
                     runs = [await self._try(folder, name, command) for _ in range(2)]
                     known = [each for each in runs if each]
