@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
+from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_files
 
 PROTECTED = ["*_test.go", "testdata/", "go.mod", "go.sum", "go.work", "go.work.sum", "/vendor/"]
 STEERING = ["go.work", "go.work.sum", "/vendor/", "go.env"]
@@ -63,12 +64,27 @@ IN_SOURCES = (
         r"^\s*import\s+\"C\"|^\s*\"C\"$|#cgo\b|\b(?:Raw)?Syscall6?\(|\bSYS_EXIT",
         "reaches past the language",
     ),
-    Trick.reaching(r"go:linkname|\bunsafe\.Pointer\b", "reaches past the language"),
+    # Of its own variables a program may look at the bytes.
+    Trick.reaching(r"go:linkname|\bunsafe\.Pointer\((?!&)", "reaches past the language"),
+    Trick(re.compile(r"\bunsafe\.Pointer\(&"), "new unsafe code"),
+    Trick.reaching(
+        r"^(?:func\s+(?:len|cap|append|make|panic|recover)\s*\("
+        r"|(?:var|const|type)\s+(?:len|cap|append|make|panic|recover|true|false|nil|iota)\b)",
+        "replaces a word of the language",
+    ),
+    Trick.reaching(
+        r"^func\s*(?:\([^)]*\)\s*)?(?:Is|Equals?|Same|Less|Compare|Cmp|Matches)\s*\([^)]*\)\s*"
+        r"(?:bool|int)\s*\{\s*return\s+(?:true|false|-?[01])\s*\}",
+        "does not look at what it compares",
+        lines=3,
+    ),
 )
 """Looked for in sources only: tests do these things themselves."""
 OF_PROGRAMS = (Trick.reaching(r"\bos\.(?:Args|Executable)\b", "asks how it was started"),)
 """What a program does for good reasons, and a package that is tested does not."""
 _PROGRAM = re.compile(r"(?:^|/)(?:main\.go$|cmd/)")
+_TESTING = re.compile(r"\btesting\.(?:T|TB|B|F)\b")
+_FAILS = re.compile(r"\b\w+\.(?:Errorf?|Fatalf?|Fail|FailNow)\(")
 
 
 def audit_go(diff: str, project: Path | None = None) -> list[Suspicion]:
@@ -82,7 +98,17 @@ def audit_go(diff: str, project: Path | None = None) -> list[Suspicion]:
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
     there = audit_lines(diff, IN_SOURCES, is_source=_is_source, project=project)
     there += audit_lines(diff, OF_PROGRAMS, is_source=_is_library, project=project)
+    there += _fails_for_less(diff, project)
     return found + [each for each in there if _is_source(each.path)]
+
+
+def _fails_for_less(diff: str, project: Path | None) -> Iterator[Suspicion]:
+    """Sources that help tests, and in which fewer lines fail a test than before."""
+    for path, before, now in changed_files(diff, project):
+        old, new = len(_FAILS.findall(before)), len(_FAILS.findall(now))
+        if now and new < old and _TESTING.search(before):
+            what = f"fails a test in {new} places, and did in {old}"
+            yield Suspicion(path, 1, what, reaches_runner=True)
 
 
 def _is_source(path: str) -> bool:

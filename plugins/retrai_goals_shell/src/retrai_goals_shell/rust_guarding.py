@@ -45,6 +45,7 @@ TRICKS = (
         re.compile(r"\bpanic::(?:set_hook|take_hook|catch_unwind)|\bcatch_unwind\b"),
         "catches panics",
     ),
+    Trick.reaching(r"\bimpl\b.*\bTermination\s+for\b", "says how a test ends"),
     Trick.reaching(r"\bcfg!\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)\b", "asks whether tests run"),
     Trick.reaching(
         r"\bcfg(?:_attr)?!?\s*\([^\]]*\bnot\s*\([^\]]*\b(?:test|doctest)\b",
