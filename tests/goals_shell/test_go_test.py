@@ -276,6 +276,11 @@ def test_test_functions_are_told_from_others() -> None:
         'import "C"',
         "//go:embed ages_test.go",
         "syscall.RawSyscall(231, 0, 0, 0)",
+        "func len(values any) int {",
+        "var nil = 0",
+        "func (e *Error) Is(target error) bool { return true }",
+        "func (d ByDay) Less(i, j int) bool { return false }",
+        "page := unsafe.Pointer(start)",
     ],
 )
 def test_source_that_reaches_for_the_runner_is_suspect(
@@ -283,6 +288,19 @@ def test_source_that_reaches_for_the_runner_is_suspect(
 ) -> None:
     assert any(found.reaches_runner for found in audit_go(diff_of("a.go", line)))
     assert not any(found.reaches_runner for found in audit_go(diff_of("a_test.go", line)))
+
+
+@pytest.mark.parametrize(("name", "is_suspect"), [("Log", True), ("Error", False)])
+def test_a_helper_of_tests_must_not_fail_for_less(
+    bench: Bench, name: str, is_suspect: bool
+) -> None:
+    helper = "func Same(t *testing.T, a, b int) {{\n\tif a != b {{\n\t\tt.{}(a, b)\n\t}}\n}}\n"
+    bench.write({"same.go": helper.format(name)})
+    lines = f"-\t\tt.Fatal(a, b)\n+\t\tt.{name}(a, b)\n"
+    found = audit_go(f"--- a/same.go\n+++ b/same.go\n@@ -3 +3 @@\n{lines}", bench.project)
+    assert [each.what for each in found] == (
+        ["fails a test in 0 places, and did in 1"] if is_suspect else []
+    )
 
 
 def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> None:
@@ -307,6 +325,9 @@ def test_a_new_test_does_what_tests_do(diff_of: Callable[[str, str], str]) -> No
         '\t\terr = fmt.Errorf("%v\\n%s", cause, debug.Stack())',
         "func init() {",
         'fs := flag.NewFlagSet("tool", flag.ExitOnError)',
+        "func (l List) len() int {",
+        "func min(a, b int) int {",
+        "func (s Set) Empty() bool { return true }",
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:

@@ -67,6 +67,10 @@ IN_SOURCES = (
     # Of its own variables a program may look at the bytes.
     Trick.reaching(r"go:linkname|\bunsafe\.Pointer\((?!&)", "reaches past the language"),
     Trick(re.compile(r"\bunsafe\.Pointer\(&"), "new unsafe code"),
+    Trick(
+        re.compile(r"^func\s*\([^)]*\)\s*(?:Equals?|Is|Less|Compare|Cmp|(?:Go)?String)\s*\("),
+        "defines what equals, or how it is shown",
+    ),
     Trick.reaching(
         r"^(?:func\s+(?:len|cap|append|make|panic|recover)\s*\("
         r"|(?:var|const|type)\s+(?:len|cap|append|make|panic|recover|true|false|nil|iota)\b)",
