@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import sys
 from typing import Any
@@ -64,18 +65,49 @@ async def test_requests_are_sent_again_in_order_and_others_after_them(bench: Ben
     )
     first = await goal.check({}, bench.project)
     assert [(each.call, each.answer) for each in first.calls] == [
-        ('GET("/elsewhere/7")', '404 {"agent": null, "asked": 2}')
+        ('GET /elsewhere/*("/elsewhere/7")', '404 {"agent": null, "asked": 2}')
     ]
     again = await goal.replay_calls(bench.project, first.calls, neighbors=3, timeout_s=20)
     told = [(each.case, each.call, each.answer.partition(" ")[0]) for each in again]
     assert told == [
-        ("GET /elsewhere/7", 'GET("/elsewhere/7")', "404"),
-        ("", 'GET("/there?n=4")', "200"),
-        ("", 'GET("/elsewhere/8")', "404"),
-        ("", 'GET("/there?n=2")', "200"),
+        ("GET /elsewhere/7", 'GET /elsewhere/*("/elsewhere/7")', "404"),
+        ("", 'GET /there("/there?n=4")', "200"),
+        ("", 'GET /elsewhere/*("/elsewhere/8")', "404"),
+        ("", 'GET /there("/there?n=2")', "200"),
     ]
-    assert '"asked": 2' in again[0].answer
+    assert again[0].answer == '404 {"agent": null, "asked": 2}'
+
+
+async def test_who_has_no_token_is_refused_whatever_program_asks(bench: Bench) -> None:
+    asks = (
+        'status = 401 if "Token" not in self.headers else 200\n        self.send_response(status)'
+    )
+    bench.write(
+        {
+            "server.py": SERVER.replace(
+                'self.send_response(200 if "/there" in self.path else 404)', asks
+            )
+        }
+    )
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    goal = bench.build(
+        ApiTestGoal,
+        base_url=f"http://127.0.0.1:{port}",
+        start_command=f"{sys.executable} server.py {port}",
+        endpoints=[
+            {"path": "/", "expect_status": 401},
+            {"path": "/", "headers": {"Token": "s3cret"}},
+        ],
+    )
+    copy = bench.project.with_name("copy")
+    shutil.copytree(bench.project, copy)
+    first = await goal.check({"iteration": 1}, copy)
+    again = await goal.replay_calls(copy, first.calls, neighbors=0, timeout_s=20)
     assert "Mozilla" in again[0].answer
+    assert "null" in again[1].answer
+    assert "s3cret" not in again[1].call
 
 
 async def test_without_a_command_nothing_is_sent_again(bench: Bench) -> None:

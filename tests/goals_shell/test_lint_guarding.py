@@ -16,14 +16,16 @@ from retrai_goals_shell.lint_guarding import FirstFindings, audit_lint, undefine
 from ..goal_bench import Bench
 
 needs_ruff = pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
+OLD = "def old():\n    return 1\n"
 PRICES = "import os\n\n\ndef cheapest(rows):\n    best = 1\n    return min(rows)\n"
 RUFF = {
     "ruff.toml": 'exclude = ["vendored"]\n[lint]\nselect = ["F"]\n',
     "prices.py": PRICES,
-    "vendored/old.py": "OLD = 1\n",
+    "vendored/old.py": OLD,
 }
 GOOD = "def cheapest(rows):\n    return min(rows)\n"
 SHIM = "from {} import cheapest\n\n__all__ = ['cheapest']\n"
+NOTHING = FirstFindings()
 FIXES: Mapping[str, tuple[Mapping[str, str], str]] = {
     "repaired": ({"prices.py": GOOD}, ""),
     "moved, and linted there": ({"prices.py": SHIM.format("cheap"), "cheap.py": GOOD}, ""),
@@ -32,12 +34,24 @@ FIXES: Mapping[str, tuple[Mapping[str, str], str]] = {
         "cheapest stands in vendored/cheap.py now, where the linter does not look",
     ),
     "moved into a file that was there": (
-        {"prices.py": SHIM.format("vendored.old"), "vendored/old.py": f"OLD = 1\n\n\n{GOOD}"},
+        {"prices.py": SHIM.format("vendored.old"), "vendored/old.py": f"{OLD}\n\n{GOOD}"},
         "cheapest stands in vendored/old.py now, where the linter does not look",
     ),
     "emptied": (
         {"prices.py": "def cheapest(rows):\n    return None\n"},
         "prices.py:1: cheapest had a finding, and does nothing now",
+    ),
+    "what was never linted moves": (
+        {"vendored/old.py": "", "vendored/new.py": OLD, "prices.py": GOOD},
+        "",
+    ),
+    "a value that was there is given at once": (
+        {"prices.py": "def cheapest(rows):\n    return min(rows)\n"},
+        "",
+    ),
+    "a page describes it": (
+        {"prices.py": "", "docs.md": "def cheapest(rows):\n", "shop.py": "x = 1\n"},
+        "",
     ),
     "a new file beside it": ({"prices.py": GOOD, "vendored/other.py": "import os\n"}, ""),
 }
@@ -79,6 +93,9 @@ async def test_a_command_must_see_what_was_moved(bench: Bench, command: str) -> 
         ("a.py", "eval('import_all()')", True),
         ("a.py", "# -*- coding: rot13 -*-", True),
         ("a.py", "# -*- coding: utf-8 -*-", False),
+        ("a.py", "# Huffman coding: codes of a byte", False),
+        ("a.py", "x = 1  # and no exec(text)", False),
+        ("a.ts", "await page.$eval('a', read)", False),
         ("a.py", "value = pattern.exec(text)", False),
         ("a.js", "const found = pattern.exec(text)", False),
         ("a.ts", "new Function('return 1')()", True),
@@ -89,7 +106,7 @@ def test_code_that_no_linter_follows_is_suspect(
     bench: Bench, path: str, line: str, is_suspect: bool
 ) -> None:
     bench.write({path: f"{line}\n"})
-    found = audit_lint(as_added(path, f"{line}\n"), bench.project, FirstFindings())
+    found = audit_lint(as_added(path, f"{line}\n"), bench.project, NOTHING)
     assert any(each.reaches_runner for each in found) is is_suspect
 
 
@@ -116,6 +133,42 @@ def test_calls_that_are_gone_from_a_function_with_a_finding_are_told(bench: Benc
     assert [(each.line, each.what, each.reaches_runner) for each in found] == [
         (1, "f had a finding, and does not call g now", False)
     ]
+
+
+def test_what_moves_is_forgiven(bench: Bench) -> None:
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +0,0 @@\n-exec(text)\n"
+    bench.write({"b.py": "exec(source)\n"})
+    assert not list(audit_lint(diff + as_added("b.py", "exec(source)\n"), bench.project, NOTHING))
+
+
+@needs_ruff
+async def test_a_link_to_another_place_is_not_written(bench: Bench) -> None:
+    bench.write(RUFF)
+    goal = bench.build(LintGoal)
+    await goal.check({}, bench.project)
+    outside = bench.project.with_name("shared.py")
+    outside.write_text(GOOD)
+    (bench.project / "cheap.py").symlink_to(outside)
+    bench.write({"prices.py": SHIM.format("cheap")})
+    assert not (await goal.contradict(bench.project, ["a case"])).still_passed
+    assert outside.read_text() == GOOD
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_emptied"),
+    [
+        ("def f(x):\n    a = g(x)\n", "def f(x):\n    pass\n", False),
+        ("def f(x):\n    g(x)\n", "def f(x):\n    pass\n", True),
+        ("def f(x):\n    if g(x):\n        return 1\n", "def f(x):\n    return 1\n", False),
+        ("def f(x):\n    return g(x)\n", "class A:\n    def f(x): ...\n", False),
+    ],
+)
+def test_a_function_that_does_nothing_any_more(
+    bench: Bench, old: str, new: str, is_emptied: bool
+) -> None:
+    first = FirstFindings(lines={"a.py": [2]}, texts={"a.py": old})
+    bench.write({"a.py": new})
+    assert bool(first.emptied(bench.project)) is is_emptied
 
 
 def test_a_function_that_never_did_anything_may_stay_so(bench: Bench) -> None:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from retrai_core import fresh_folder, temporary_prefix, without_files
 
-from .audits import LOOKS_FOR_RETRAI, OWN_EQUALITY, Trick, audit_lines, changed_files, changed_lines
+from .audits import (
+    LOOKS_FOR_RETRAI,
+    OWN_EQUALITY,
+    Trick,
+    audit_lines,
+    changed_files,
+    changed_lines,
+    not_removed,
+)
 from .contradictions import (
     LITERAL,
     ExactForms,
@@ -49,6 +57,7 @@ __all__ = [
     "is_one_expression",
     "json_lines",
     "missing_folder",
+    "not_removed",
     "play_calls",
     "project_files",
     "prompt_line",

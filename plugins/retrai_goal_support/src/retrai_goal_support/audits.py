@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -99,6 +99,19 @@ def audit_lines(
         what = f"{trick.what}: {text[:_SHOWN]}"
         suspicions.append(Suspicion(path, number, what, counts and not sign, sign))
     return suspicions
+
+
+def not_removed(diff: str, tricks: Iterable[Trick]) -> list[Trick]:
+    """The tricks that no removed line of a diff fits: where one does, code has only moved, or has
+    another form now.
+
+    Example:
+        >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-exec(a)\\n+exec(b)\\n"
+        >>> not_removed(diff, [Trick.reaching("exec", "runs a text")])
+        []
+    """
+    removed = [text for sign, _, _, text in changed_lines(diff) if sign == "-"]
+    return [each for each in tricks if not any(map(each.pattern.search, removed))]
 
 
 def _did_so(trick: Trick, before: str) -> bool:

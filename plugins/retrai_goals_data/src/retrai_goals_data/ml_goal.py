@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar
@@ -107,6 +108,8 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         options = self.options
         script = cwd / options.train_script
+        if not state and cwd == self.context.project:
+            await asyncio.to_thread(self._note_beginning)
         if not await asyncio.to_thread(script.is_file):
             # What was there at the start is kept all the same: later it may be the agent's doing.
             if options.data_file:
@@ -116,8 +119,6 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
             held_out = await self._held_out()
         except TableError as error:
             return self._incomplete(str(error))
-        if not state and cwd == self.context.project:
-            await asyncio.to_thread(self._note_beginning)
         trainings = await self._train(cwd, held_out)
         bad = next((one for one in trainings if one.value is None), None)
         case = f"{options.target_metric} {options.wanted} {options.target_value:g}"
@@ -128,14 +129,18 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
             report = CheckReport(failed, command, self.context.python, bad.complete)
             return GoalResult(False, bad.problem, f"{bad.problem}\n\n{bad.output}", report)
         values = [one.value for one in trainings if one.value is not None]
+        others: list[float] = []
         if held_out is None and options.reached(median(values)):
-            values += await self._with_other_seeds(cwd)
+            others = await self._with_other_seeds(cwd)
+        values += others
         achieved = options.reached(median(values))
         cases: dict[str, CaseOutcome] = {scored: "passed", case: "passed"}
         if not achieved:
             cases[case] = "failed"
         report = CheckReport(cases, command, self.context.python)
         reason = self._reason(values, held_out)
+        if others:
+            reason += "; the run has written seeds into the script, and others were tried too"
         details = f"{reason}\n\nThe script printed:\n{trainings[0].output}"
         return GoalResult(achieved, reason, details, report)
 
@@ -199,8 +204,9 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         return Contradiction([case], [case] if as_good else [])
 
     async def _with_other_seeds(self, cwd: Path) -> list[float]:
-        """The figures with others in the place of the seeds that the run has written down; none
-        where it has written none."""
+        """The figures with others in the place of the seeds that the run has written down, the
+        worst where there is none; nothing where it has written none."""
+        worst = -inf if self.options.wanted == AT_LEAST else inf
         first = await asyncio.to_thread(WrittenSeeds.load, self._seeds)
         if first is None or not (await asyncio.to_thread(seeds_in, cwd)) - first.seeds:
             return []
@@ -211,14 +217,15 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
                 await asyncio.to_thread(make_clean_copy, cwd, copy, without=frozenset({".git"}))
                 await asyncio.to_thread(change_seeds, copy, first.seeds, by)
                 found = (await self._train(copy, None, runs=1))[0].value
-                values += [] if found is None else [found]
+                values.append(worst if found is None else found)
         return values
 
     def _note_beginning(self) -> None:
         project, data_file = self.context.project, self.options.data_file
         WrittenSeeds(seeds=seeds_in(project)).save(self._seeds)
         if data_file:
-            # A check on a copy writes it, and this one must be seen to, though it does not.
+            # A check on a copy puts other rows there for a while. Files that the check at the start
+            # touches may be touched later.
             with suppress(OSError):  # it belongs to somebody else
                 status = (project / data_file).stat()
                 os.utime(project / data_file, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -280,8 +287,8 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
                 f"The script reports its own figure: it prints `{self.options.target_metric}=0.9` "
                 "or a JSON object on its last line, or writes one to the file that RETRAI_METRICS "
                 "names. Compute it honestly, on rows that the model was not fitted to. A lucky "
-                "seed or split is no better model: with new seeds in it the script is run with "
-                "others too, and the median counts."
+                "seed or split is no better model: a script in which you have written seeds is run "
+                "with others too, and the median counts."
             )
         column = "`prediction`"
         if self.options.target_metric in BY_PROBABILITY:

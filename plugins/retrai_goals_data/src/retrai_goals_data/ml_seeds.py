@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import Field
@@ -11,11 +12,12 @@ from pydantic import Field
 from retrai_goal_support import SavedModel, project_files, text_of
 
 _SEED = re.compile(
-    r"\b(random_state\s*=\s*|(?:manual_|set_)?seed\s*[=(]\s*|(?:RandomState|default_rng)\(\s*)"
-    r"(\d{1,10})\b"
+    r"\b(random_state\s*=\s*|(?:random|torch|numpy|np|tf)(?:\.\w+)?\.(?:manual_|set_)?seed\(\s*"
+    r"|(?:RandomState|default_rng|random\.Random)\(\s*)(\d{1,10})\b"
 )
+MAX_SEED = 2**32 - 1
 OTHER_SEEDS = (1_001, 2_003)
-"""So much is added to each."""
+"""What is added to a seed to get another one."""
 
 
 class WrittenSeeds(SavedModel):
@@ -43,10 +45,11 @@ def change_seeds(folder: Path, known: Collection[str], by: int) -> None:
         by: what is added to each.
     """
     for path in _scripts(folder):
-        text = text_of(path)
-        other = with_other_seeds(text, known, by)
-        if other != text:
-            path.write_text(other, encoding="utf-8")
+        with suppress(UnicodeDecodeError):
+            text = path.read_text("utf-8")
+            other = with_other_seeds(text, known, by)
+            if other != text:
+                path.write_text(other, "utf-8")
 
 
 def with_other_seeds(text: str, known: Collection[str], by: int) -> str:
@@ -58,7 +61,7 @@ def with_other_seeds(text: str, known: Collection[str], by: int) -> str:
     """
 
     def other(found: re.Match[str]) -> str:
-        number = found[2] if found[2] in known else str(int(found[2]) + by)
+        number = found[2] if found[2] in known else str((int(found[2]) + by) % MAX_SEED)
         return f"{found[1]}{number}"
 
     return _SEED.sub(other, text)

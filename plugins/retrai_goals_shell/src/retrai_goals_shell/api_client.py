@@ -102,8 +102,9 @@ def _printed(file: Any) -> str:
 
 
 def _ask_all(url: Any, job: "dict[str, Any]") -> "list[dict[str, Any]]":
-    """The answers; where the job has a `limit_s`, no more are asked for after so many seconds."""
-    until = time.monotonic() + job["limit_s"] if job["limit_s"] else float("inf")
+    """The answers; after `limit_s` seconds, if the job has such a limit, no more is asked."""
+    limit_s = job["limit_s"]
+    until = float("inf") if limit_s is None else time.monotonic() + limit_s
     answers: list[dict[str, Any]] = []
     for request in job["requests"]:
         if time.monotonic() > until:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import hashlib
 import json
 import os
+import re
 import secrets
 import sys
 import tempfile
@@ -36,7 +38,9 @@ from .merged_run import OUTPUT_BYTES
 
 _SHOWN = 1500
 _BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-"""A request that is sent again comes from elsewhere: the server must not look for the check's."""
+"""Whoever has no token must be refused, whatever program asks."""
+_UNAUTHORIZED = 401
+_NO_ANSWER = "no answer: "
 MAX_NEIGHBORS = 60
 _SENT = {"path", "method", "body", "headers", "timeout"}
 """The fields of an endpoint that the client gets; it must not see the expected answer."""
@@ -120,9 +124,9 @@ class _Given(BaseModel):
 
     @property
     def text(self) -> str:
-        """The answer as one line; empty where there was none."""
+        """The answer as one line."""
         if self.problem:
-            return ""
+            return f"{_NO_ANSWER}{self.problem}"
         try:
             body = json.dumps(json.loads(self.body), sort_keys=True, ensure_ascii=False)
         except ValueError:
@@ -144,9 +148,9 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
     status and, where one is given, the expected JSON. Each endpoint is a case. The server runs in
     the sandbox, from the tree that is checked, and is ended with its process group; if
     something already listens at the address, the check is incomplete. Without `start_command` the
-    requests go to whatever listens there. At the end the server as it was and as it is are sent the
-    requests again, as a browser would, and others near them: an answer that only the check gets is
-    not believed, and other answers that have changed are shown."""
+    requests go to whatever listens there. At the end the old and the new server get the requests
+    again, and others near them: an answer that only the check gets is not believed, and other
+    answers that have changed are shown."""
 
     name: ClassVar[str] = "api-test"
     summary: ClassVar[str] = "every endpoint of an HTTP API answers as it should"
@@ -197,14 +201,14 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
     async def replay_calls(
         self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
     ) -> Sequence[RecordedCall]:
-        near = neighbors_of(self._requests, min(neighbors, MAX_NEIGHBORS))
-        browser = {"User-Agent": _BROWSER}
+        options, most = self.options, min(neighbors, MAX_NEIGHBORS)
+        near = await asyncio.to_thread(neighbors_of, self._requests, most)
         # All of them, in their order: one may need what another has done.
-        asked = [
-            {**each, "headers": {**browser, **each["headers"]}} for each in [*self._requests, *near]
-        ]
+        asked = [*map(_from_browser, options.endpoints, self._requests), *near]
+        # The other copy's server may be there, until its last answer.
+        longest_s = options.start_timeout_s + timeout_s + max(each["timeout"] for each in asked)
         try:
-            async with _alone_at(self.options.base_url, timeout_s):
+            async with _alone_at(options.base_url, longest_s + 30):
                 found = await self._ask(copy, asked, timeout_s)
         except TimeoutError:
             return []
@@ -215,7 +219,8 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             if int(each.replay) < len(answers)
         ]
         others = zip(near, answers[len(self._requests) :], strict=False)
-        return [*again, *(RecordedCall("", _call(each), text) for each, text in others if text)]
+        told = ((each, text) for each, text in others if not text.startswith(_NO_ANSWER))
+        return [*again, *(RecordedCall("", _call(each), text) for each, text in told)]
 
     @property
     def _requests(self) -> list[Request]:
@@ -239,16 +244,18 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             protected=f" ({', '.join(own)} among them)" if own else "",
         )
 
-    async def _ask(self, cwd: Path, requests: Sequence[Request], asked_for_s: float = 0) -> _Report:
+    async def _ask(
+        self, cwd: Path, requests: Sequence[Request], send_for_s: float | None = None
+    ) -> _Report:
         """What the client reports; the problem where it reports nothing.
 
         Args:
             cwd: the project, or a copy.
             requests: to be sent, in order.
-            asked_for_s: after so many seconds no more are sent; all of them are where it is 0.
+            send_for_s: after so many seconds no more are sent; None sends all.
         """
         options, secret = self.options, secrets.token_hex(16)
-        longest_s = asked_for_s or sum(each["timeout"] for each in requests)
+        longest_s = send_for_s or sum(each["timeout"] for each in requests)
         limit_s = min(options.start_timeout_s + longest_s + 15, options.timeout_s)
         job = {
             "secret": secret,
@@ -256,7 +263,7 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
             "start_command": options.start_command,
             "start_timeout_s": options.start_timeout_s,
             "requests": requests,
-            "limit_s": asked_for_s,
+            "limit_s": send_for_s,
         }
         client = Path(api_client.__file__)
         try:
@@ -279,7 +286,7 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
         except ValidationError:
             lines = done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"]
             return _Report(problem=f"the requests gave no report: {lines[-1][:300]}")
-        is_whole = report.problem or asked_for_s or len(report.answers) == len(requests)
+        is_whole = report.problem or send_for_s or len(report.answers) == len(requests)
         if not is_whole or not secrets.compare_digest(report.secret, secret):
             return _Report(problem="the report is not that of the requests")
         return report
@@ -309,11 +316,24 @@ async def _alone_at(base_url: str, timeout_s: float) -> AsyncGenerator[None]:
         os.close(file)
 
 
+def _from_browser(endpoint: Endpoint, request: Request) -> Request:
+    """The request as a browser sends it, where it must be refused for want of a token."""
+    headers: dict[str, str] = request["headers"]
+    if endpoint.expect_status != _UNAUTHORIZED or "user-agent" in map(str.lower, headers):
+        return request
+    return {**request, "headers": {**headers, "User-Agent": _BROWSER}}
+
+
 def _call(request: Request) -> str:
-    """A request as one would call it: `GET("/items/1")`."""
-    parts = [request["path"], *(each for each in (request["json"], request["headers"]) if each)]
-    told = ", ".join(json.dumps(each, ensure_ascii=False) for each in parts)
-    return f"{request['method']}({told})"
+    """A request as one would call its route: `GET /items/*("/items/1")`. What its headers say may
+    be a secret, so that there is a digest of it."""
+    route, _, query = request["path"].partition("?")
+    name = re.sub(r"\d+", "*", route)
+    parts: list[object] = [request["path"] if query or name != route else None, request["json"]]
+    told = [json.dumps(each, ensure_ascii=False) for each in parts if each is not None]
+    for header, value in request["headers"].items():
+        told.append(f"{header}: #{hashlib.sha256(value.encode()).hexdigest()[:6]}")
+    return f"{request['method']} {name}({', '.join(told)})"
 
 
 def _described(endpoint: Endpoint) -> str:

@@ -8,18 +8,17 @@ something else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isclose, sqrt
 from pathlib import Path
 
 from pydantic import Field
 
-from retrai_goal_support import SavedModel, text_of
+from retrai_goal_support import SavedModel, project_files, text_of
 
 from .cargo_bench import Benched
-from .edits import Edit, edited
 from .rust_source import parse_rust
-from .syntax_tree import descendants, text_of_node
+from .syntax_tree import descendants
 
 LONGEST_S = 60.0
 """A benchmark that takes longer is not run with other inputs."""
@@ -32,25 +31,24 @@ MIN_ROUND_NS = 20_000.0
 """One round of what took less tells nothing: it measures the clock, and what is not yet cached."""
 ONE_ROUND = "with one round"
 WITH_OTHER_INPUTS = "with other inputs"
-WITH_OTHER_SIZES = "with inputs of other sizes"
-"""Where the old code cannot be run with other values, to index something say."""
-_INTEGER = re.compile(r"(?P<digits>\d[\d_]*)(?P<suffix>[iu]\w+)?")
-_DECIMALS = re.compile(r"(?<=:\.)(\d)(?=\}|e\})")
+_INTEGER = re.compile(rb"(?P<digits>\d[\d_]*)(?P<suffix>[iu]\w+)?")
+_DECIMALS = re.compile(rb"(?<=:\.)(\d)(?=\}|e\})")
+_IS_EXPONENT = re.compile(rb"(?:<<|>>|\bpowi?\()\s*$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-_ROUNDS = re.compile(r"(\bfor\s+_\w*\s+in\s+0\s*\.\.\s*)[\w.]+")
+_STARTS_CLOCK = "Instant::now()"
+_ROUNDS = re.compile(r"(\bfor\s+_\w*\s+in\s+0\s*\.\.=?\s*)[\w.]+(?:\(\))?")
 _KEPT = re.compile(
-    r"\bthread_local!|\blazy_static!|\bstatic\s+mut\b"
-    r"|\bstatic\b[^;=]*\b(?:Mutex|RwLock|(?:Ref|Once)?Cell|Atomic\w+|HashMap|BTreeMap)\b"
+    r"\bthread_local!\s*\{[^}]*\b(?:Ref)?Cell\b|\bstatic\s+mut\b"
+    r"|\bstatic\b[^;=]*\b(?:Mutex|RwLock|(?:Ref)?Cell|Atomic\w+)\b"
 )
-_FILES = "benches/**/*.rs"
 
 
 class BenchTrial(SavedModel):
-    """One run of the benchmarks.
+    """Runs of the benchmarks.
 
     Attributes:
-        lines: what was printed beside the figures.
-        ns: nanoseconds of one iteration by benchmark, the least of some runs.
+        lines: what each printed beside the figures.
+        ns: nanoseconds of one iteration by benchmark, the least of the runs.
     """
 
     lines: list[str] = Field(default_factory=list[str])
@@ -58,15 +56,15 @@ class BenchTrial(SavedModel):
 
 
 class BenchTrials(SavedModel):
-    """What the trials gave when the run began.
+    """What the benchmarks and the trials gave when the run began.
 
     Attributes:
-        first: the benchmarks as they are.
+        usual: the benchmarks as they are.
         trials: by the name of the trial.
-        keeping: how often the sources keep something between calls.
+        keeping: how often the sources keep something between calls that can change.
     """
 
-    first: BenchTrial
+    usual: BenchTrial
     trials: dict[str, BenchTrial] = Field(default_factory=dict[str, BenchTrial])
     keeping: int = 0
 
@@ -84,23 +82,19 @@ class BenchTrials(SavedModel):
                 return f"{name} the benchmarks do not print {line!r} any more"
         least = least_figures(others)
         for bench, ns in now.items():
-            before, before_there = self.first.ns.get(bench, 0.0), then.ns.get(bench, 0.0)
+            before, before_there = self.usual.ns.get(bench, 0.0), then.ns.get(bench, 0.0)
             there = least.get(bench, 0.0)
             if not all((ns, before, before_there, there)):
                 continue
-            if name == ONE_ROUND and before < MIN_ROUND_NS:
+            is_one_round = name == ONE_ROUND
+            # What the old code was quick with too, or too quick to tell.
+            if before < MIN_ROUND_NS if is_one_round else before_there < before / 2:
                 continue
             gain, other_gain = before / ns, before_there / there
-            wanted = GAIN_OF_ONE_ROUND if name == ONE_ROUND else sqrt(gain)
+            wanted = GAIN_OF_ONE_ROUND if is_one_round else sqrt(gain)
             if gain >= LEAST_GAIN and other_gain < wanted:
                 return f"{bench} is {gain:,.1f} times as fast, and {name} {other_gain:,.1f} times"
         return ""
-
-
-def least_figures(runs: Sequence[Benched]) -> dict[str, float]:
-    """The least figure of each benchmark that every run has: other programs only make it larger."""
-    names = set[str].intersection(*(set(run.ns) for run in runs)) if runs else set[str]()
-    return {name: min(run.ns[name] for run in runs) for name in sorted(names)}
 
 
 def is_same(line: str, other: str) -> bool:
@@ -119,79 +113,67 @@ def is_same(line: str, other: str) -> bool:
     )
 
 
+def least_figures(runs: Sequence[Benched]) -> dict[str, float]:
+    """The least figure of each benchmark that every run has: other programs only make it larger."""
+    names = set[str].intersection(*(set(run.ns) for run in runs)) if runs else set[str]()
+    return {name: min(run.ns[name] for run in runs) for name in sorted(names)}
+
+
 def with_other_inputs(source: str) -> str:
-    """A benchmark with other numbers, of which more are different, and printed with more decimals;
-    equal ones stay equal, so that rounds are counted right.
+    """A benchmark with other numbers, and printed with more decimals. What numbers are divided by
+    becomes one less, so that they stay within what a table has, or a month.
+
+    Equal numbers stay equal, so that rounds are counted right.
 
     Example:
         >>> with_other_inputs('fn main() { for n in 0..70 { print!("{:.1}", run(n % 10, 2)); } }')
-        'fn main() { for n in 0..81 { print!("{:.4}", run(n % 171, 2)); } }'
+        'fn main() { for n in 0..81 { print!("{:.4}", run(n % 9, 2)); } }'
     """
-    return _changed(source, lambda value: 17 * value + 1)
-
-
-def with_other_sizes(source: str) -> str:
-    """The same, but for what numbers are divided by.
-
-    Example:
-        >>> with_other_sizes("fn main() { for n in 0..70 { run(n % 10, 2); } }")
-        'fn main() { for n in 0..81 { run(n % 10, 2); } }'
-    """
-    return _changed(source, lambda value: value)
+    data = source.encode()
+    edits: list[tuple[int, int, bytes]] = []
+    for node in descendants(parse_rust(source)):
+        start, end = node.start_byte, node.end_byte
+        text, before = data[start:end], data[max(start - 20, 0) : start].rstrip()
+        found = _INTEGER.fullmatch(text) if node.type == "integer_literal" else None
+        if node.type == "string_literal":
+            edits.append((start, end, _DECIMALS.sub(lambda n: b"%d" % (int(n[0]) + 3), text)))
+        elif found and not _IS_EXPONENT.search(before):
+            value = int(found["digits"].replace(b"_", b""))
+            if LEAST <= value <= MOST:
+                other = value - 1 if before.endswith(b"%") else value + value // 7 + 1
+                edits.append((start, end, b"%d%s" % (other, found["suffix"] or b"")))
+    for start, end, text in sorted(edits, reverse=True):
+        data = data[:start] + text + data[end:]
+    return data.decode()
 
 
 def with_one_round(source: str) -> str:
-    """A benchmark whose loops without a counter run once. What it divides the time by stays: only
-    figures of such benchmarks are compared.
+    """A benchmark whose loops without a counter run once, where the clock runs. What it divides the
+    time by stays: only figures of such benchmarks are compared.
 
     Example:
-        >>> with_one_round("fn main() { for _ in 0..50 { run(7); } }")
-        'fn main() { for _ in 0..1 { run(7); } }'
+        >>> with_one_round("fn main() { let begun = Instant::now(); for _ in 0..50 { run(7); } }")
+        'fn main() { let begun = Instant::now(); for _ in 0..1 { run(7); } }'
     """
-    return _ROUNDS.sub(r"\g<1>1", source)
+    before, clock, after = source.partition(_STARTS_CLOCK)
+    return before + clock + _ROUNDS.sub(r"\g<1>1", after)
 
 
 TRIALS: Mapping[str, Callable[[str], str]] = {
     WITH_OTHER_INPUTS: with_other_inputs,
-    WITH_OTHER_SIZES: with_other_sizes,
     ONE_ROUND: with_one_round,
 }
 
 
 def changed_benches(folder: Path, change: Callable[[str], str]) -> dict[Path, tuple[str, str]]:
     """The benchmark programs below a folder that a trial changes: the text, and the other one."""
-    texts = {path: text_of(path) for path in sorted(folder.glob(_FILES)) if not path.is_symlink()}
+    names = (name for name in project_files(folder) if name.endswith(".rs"))
+    paths = [folder / name for name in names if "benches" in Path(name).parts]
+    texts = {path: text_of(path) for path in paths if not path.is_symlink()}
     pairs = {path: (text, change(text)) for path, text in texts.items()}
     return {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def keeping(sources: Iterator[Path]) -> int:
-    """How often sources keep something between calls that can change.
-
-    Args:
-        sources: the files.
-    """
+def keeping(sources: Iterable[Path]) -> int:
+    """How often sources keep something between calls that can change."""
     return sum(len(_KEPT.findall(text_of(path))) for path in sources)
-
-
-def _changed(source: str, divisor: Callable[[int], int]) -> str:
-    """A source with other integers and more decimals.
-
-    Args:
-        source: of a benchmark.
-        divisor: the number to divide by in the place of another.
-    """
-    data = source.encode()
-    edits: list[Edit] = []
-    for node in descendants(parse_rust(source)):
-        text, before = text_of_node(node), data[: node.start_byte].decode()
-        found = _INTEGER.fullmatch(text) if node.type == "integer_literal" else None
-        if node.type == "string_literal":
-            other = _DECIMALS.sub(lambda digits: str(int(digits[0]) + 3), text)
-        elif found and LEAST <= (value := int(found["digits"].replace("_", ""))) <= MOST:
-            number = divisor(value) if before.rstrip().endswith("%") else value + value // 7 + 1
-            other = f"{number}{found['suffix'] or ''}"
-        else:
-            continue
-        edits.append((len(before), len(before) + len(text), other))
-    return edited(source, edits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,7 +30,14 @@ from .cargo_environment import cargo_environment, tool_chain_folders
 from .command_files import SHADOWS
 from .command_goal import CommandGoal, CommandOptions
 from .lint_excuses import excuses_in
-from .lint_guarding import MAX_CHARS, UNREADABLE, FirstFindings, audit_lint, undefined_names
+from .lint_guarding import (
+    UNREADABLE,
+    FirstFindings,
+    Moved,
+    audit_lint,
+    source_texts,
+    undefined_names,
+)
 from .linters import BY_NAME, CONFIGURATION, Finding, Linter, LinterError, find_linter
 from .merged_run import OUTPUT_BYTES
 
@@ -78,6 +86,7 @@ class LintGoal(CommandGoal[LintOptions]):
     programs: ClassVar[Sequence[str]] = ()
     protects: ClassVar[str] = "the linters' configuration, and the files that say what is ignored"
     steers: ClassVar[str] = "new configuration of linters, and new ignore files"
+    _known: FirstFindings | None = None
 
     def shell_text(self, project: Path) -> str:
         return self.options.lint_command
@@ -99,27 +108,58 @@ class LintGoal(CommandGoal[LintOptions]):
         return result
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        first = await asyncio.to_thread(FirstFindings.load, self._first_findings)
+        first = await asyncio.to_thread(self._first)
         if first is None or not cases:
             return Contradiction()
         case = cases[0]
         if emptied := await asyncio.to_thread(first.emptied, copy):
             return Contradiction([case], [case], f"{emptied} had a finding, and does nothing now")
+        # What git does not know yet, a command that asks it cannot see.
+        if re.search(r"\bgit\b", self.options.lint_command):
+            return Contradiction()
         names = await asyncio.to_thread(self._sources, copy, ())
         moved = await asyncio.to_thread(first.moved, copy, names)
-        for path, name in moved:
-            text = await asyncio.to_thread((copy / path).read_bytes)
-            await asyncio.to_thread((copy / path).write_bytes, text + UNREADABLE.encode())
-            result, _ = await self._lint(copy)
-            if result.achieved:
-                what = f"{name} stands in {path} now, where the linter does not look"
+        for each in moved:
+            if await self._is_out_of_sight(copy, each, first):
+                what = f"{each.name} stands in {each.new} now, where the linter does not look"
                 return Contradiction([case], [case], what)
-            await asyncio.to_thread((copy / path).write_bytes, text)
         return Contradiction([case] if moved else [])
 
+    async def _is_out_of_sight(self, copy: Path, moved: Moved, first: FirstFindings) -> bool:
+        """Whether the linter looked at the file that code has left, and does not look at the file
+        where it stands."""
+        now = await asyncio.to_thread(text_of, copy / moved.new)
+        return await self._passes_with(copy, moved.new, now + UNREADABLE) and not (
+            await self._passes_with(copy, moved.old, first.texts[moved.old] + UNREADABLE)
+        )
+
+    async def _passes_with(self, copy: Path, name: str, text: str) -> bool:
+        """Whether the linter has no finding where a file of the copy has another text."""
+        path = copy / name
+        is_there = await asyncio.to_thread(path.exists)
+        before = await asyncio.to_thread(path.read_bytes) if is_there else b""
+        await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
+        try:
+            await asyncio.to_thread(path.write_text, text, "utf-8")
+            return (await self._lint(copy))[0].achieved
+        except OSError:  # it may not be written
+            return False
+        finally:
+            with suppress(OSError):
+                if is_there:
+                    await asyncio.to_thread(path.write_bytes, before)
+                else:
+                    await asyncio.to_thread(path.unlink)
+
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        first = FirstFindings.load(self._first_findings) or FirstFindings()
+        first = self._first() or FirstFindings()
         return [*super().audit(diff), *audit_lint(diff, self.context.project, first)]
+
+    def _first(self) -> FirstFindings | None:
+        """What the linter found when the run began, read once; None before it is known."""
+        if self._known is None:
+            self._known = FirstFindings.load(self._first_findings)
+        return self._known
 
     @property
     def _first_findings(self) -> Path:
@@ -133,7 +173,7 @@ class LintGoal(CommandGoal[LintOptions]):
         first = FirstFindings(
             lines=lines,
             undefined=undefined_names(printed),
-            texts={name: text_of(project / name, MAX_CHARS) for name in self._sources(project, ())},
+            texts=source_texts(project, self._sources(project, ())),
         )
         first.save(self._first_findings)
 

@@ -4,42 +4,54 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import Field
 
 from retrai_core import Suspicion
-from retrai_goal_support import SavedModel, Trick, audit_lines, changed_lines, text_of
+from retrai_goal_support import (
+    SavedModel,
+    Trick,
+    audit_lines,
+    changed_lines,
+    not_removed,
+    text_of,
+)
 
 from .python_expectations import parse_python
 
-MAX_CHARS = 500_000
-MAX_MOVED = 5
+MAX_CHARS, MAX_TOTAL_CHARS = 200_000, 10_000_000
+"""Of a source file, and of all of them, so much is remembered."""
+MAX_MOVED = 3
 """Of so many files with moved code it is tried whether the linter looks at them."""
 UNREADABLE = "\n)(\n"
-"""No code in any language: each linter has a finding there."""
+"""No code in any language: what reads code has a finding there."""
 _DEFINES = re.compile(
     r"^[ \t]*(?:(?:export|default|async|pub(?:\([^)\n]*\))?)\s+)*"
     r"(?:def|class|function\*?|fn|func(?:\s*\([^)\n]*\))?|struct|enum|trait|interface)\s+(\w+)"
     r"|^[ \t]*(?:export\s+)?const\s+(\w+)\s*=\s*(?:async\s*)?(?:\([^)\n]*\)|\w+)\s*=>",
     re.MULTILINE,
 )
+_SOURCE = re.compile(r"\.(?:pyi?|[cm]?[jt]sx?|rs|go|sh|bash|rb|php|java|kt|c|cc|cpp|h|hpp)$")
 _UNDEFINED = re.compile(r"[Uu]ndefined name [`'\"](\w+)|'(\w+)' is not defined")
 _IN_PYTHON = (
     Trick.reaching(
-        r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )(?:exec\(|eval\(\s*[\"'])",
+        r"^[^#]*(?:\brunpy\.run_\w+\(|(?<![\w.])(?<!def )(?:exec\(|eval\(\s*[\"']))",
         "runs code that no linter follows",
     ),
-    Trick.reaching(
-        r"(?i)^\s*#.*\bcoding[:=]\s*"
-        r"(?!\s|utf-?8|us-ascii|ascii|latin|iso-|cp\d|windows|euc|shift|gb|big5)",
-        "has an encoding in which a linter does not read it",
-    ),
 )
+_ENCODING = re.compile(
+    r"^[ \t\f]*#.*?coding[:=][ \t]*"
+    r"(?:utf[-_]?7|rot[-_]?13|(?:raw[-_])?unicode[-_]escape|punycode|idna)\b",
+    re.IGNORECASE,
+)
+"""In the first two lines: one in which a comment may be code."""
 _IN_JAVASCRIPT = (
     Trick.reaching(
-        r"(?<![\w.])(?:eval\(|new Function\()|\bvm\.run\w+\(", "runs code that no linter follows"
+        r"(?<![\w.$])(?:eval\(|new Function\()|\bvm\.run\w+\(", "runs code that no linter follows"
     ),
 )
 _IN_SHELL = (Trick.reaching(r"^\s*:\s*<<", "puts code into a text that nothing reads"),)
@@ -48,6 +60,23 @@ _BY_SUFFIX = (
     (_IN_JAVASCRIPT, (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")),
     (_IN_SHELL, (".sh", ".bash")),
 )
+
+
+_PythonFunction = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = _PythonFunction | ast.ClassDef
+
+
+class Moved(NamedTuple):
+    """Code that stood in one file when the run began, and stands in another now.
+
+    Attributes:
+        name: of a function or class.
+        old, new: the files.
+    """
+
+    name: str
+    old: str
+    new: str
 
 
 class FirstFindings(SavedModel):
@@ -70,20 +99,9 @@ class FirstFindings(SavedModel):
         Args:
             project: as it is now.
         """
-        for path, lines in self.lines.items():
-            old = _functions(self.texts.get(path, ""))
-            new = _functions(text_of(project / path, MAX_CHARS))
-            for name, function in old.items():
-                there = range(function.lineno, (function.end_lineno or 0) + 1)
-                calls = any(isinstance(each, ast.Call) for each in ast.walk(function))
-                if (
-                    name in new
-                    and calls
-                    and not does_nothing(function)
-                    and does_nothing(new[name])
-                    and any(line in there for line in lines)
-                ):
-                    return f"{path}:{new[name].lineno}: {name}"
+        for path, name, old, new in self._with_findings(project):
+            if _is_emptied(old, new):
+                return f"{path}:{new.lineno}: {name}"
         return ""
 
     def lost_calls(self, project: Path) -> Iterator[Suspicion]:
@@ -92,29 +110,56 @@ class FirstFindings(SavedModel):
         Args:
             project: as it is now.
         """
-        for path, lines in self.lines.items():
-            new = _functions(text_of(project / path, MAX_CHARS))
-            for name, function in _functions(self.texts.get(path, "")).items():
-                there = range(function.lineno, (function.end_lineno or 0) + 1)
-                if name in new and any(line in there for line in lines):
-                    lost = sorted(_called(function) - _called(new[name]))
-                    if lost:
-                        what = f"{name} had a finding, and does not call {', '.join(lost[:5])} now"
-                        yield Suspicion(path, new[name].lineno, what)
+        for path, name, old, new in self._with_findings(project):
+            if lost := sorted(_called(old) - _called(new)):
+                what = f"{name} had a finding, and does not call {', '.join(lost[:5])} now"
+                yield Suspicion(path, new.lineno, what)
 
-    def moved(self, project: Path, names: Sequence[str]) -> list[tuple[str, str]]:
-        """Files with code that stood in others when the run began and is gone from there; each with
-        a function or class of them.
+    def moved(self, project: Path, names: Sequence[str]) -> list[Moved]:
+        """Code that stands in other files now, the first of each file. What stands in Rust is left
+        out: its modules say which file the compiler reads.
 
         Args:
             project: as it is now.
             names: its source files.
         """
-        before = {name: _defined(text) for name, text in self.texts.items()}
         now = {name: _defined(text_of(project / name, MAX_CHARS)) for name in names}
-        gone = {each for name, known in before.items() for each in known - now.get(name, set())}
-        found = [(name, sorted(gone & now[name] - before.get(name, set()))) for name in names]
-        return [(name, moved[0]) for name, moved in found if moved][:MAX_MOVED]
+        known = {name: _defined(text) for name, text in self.texts.items()}
+        found: dict[str, Moved] = {}
+        for old, before in known.items():
+            suffix, gone = Path(old).suffix, before - now.get(old, set())
+            for new in names if gone and suffix != ".rs" else ():
+                here = gone & now[new] - known.get(new, set())
+                if new.endswith(suffix) and here and not (project / new).is_symlink():
+                    found.setdefault(new, Moved(min(here), old, new))
+        return list(found.values())[:MAX_MOVED]
+
+    def _with_findings(
+        self, project: Path
+    ) -> Iterator[tuple[str, str, _PythonFunction, _PythonFunction]]:
+        """The Python functions that had findings: the file, the name, the function then and now."""
+        for path, lines in self.lines.items():
+            new = _functions(text_of(project / path, MAX_CHARS))
+            for name, function in _functions(self.texts.get(path, "")).items():
+                there = range(function.lineno, (function.end_lineno or 0) + 1)
+                if name in new and any(line in there for line in lines):
+                    yield path, name, function, new[name]
+
+
+def source_texts(project: Path, names: Iterable[str]) -> dict[str, str]:
+    """The texts of source files, as much of them as is remembered.
+
+    Args:
+        project: the project.
+        names: its files.
+    """
+    found: dict[str, str] = {}
+    left = MAX_TOTAL_CHARS
+    for name in names:
+        if _SOURCE.search(name) and left > 0:
+            found[name] = text_of(project / name, MAX_CHARS)
+            left -= len(found[name])
+    return found
 
 
 def undefined_names(printed: str) -> list[str]:
@@ -139,30 +184,53 @@ def audit_lint(diff: str, project: Path, first: FirstFindings) -> Iterator[Suspi
     for tricks, suffixes in _BY_SUFFIX:
         yield from audit_lines(
             diff,
-            tricks,
+            not_removed(diff, tricks),
             is_source=lambda path, suffixes=suffixes: path.endswith(suffixes),
             project=project,
         )
+    for sign, path, number, text in changed_lines(diff):
+        if sign == "+" and number <= 2 and path.endswith(".py") and _ENCODING.match(text):
+            what = f"has an encoding in which a comment may be code: {text.strip()[:100]}"
+            yield Suspicion(path, number, what, reaches_runner=True)
+    if first.undefined:
+        yield from _given_values(diff, first)
+    yield from first.lost_calls(project)
+
+
+def _given_values(diff: str, first: FirstFindings) -> Iterator[Suspicion]:
     names = "|".join(first.undefined)
     gives = re.compile(
         rf"^[ \t]*(?:(?:export|const|let|var)\s+)*({names})[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE
     )
-    elsewhere = {
-        (name, path)
-        for path, text in (first.texts.items() if names else ())
-        for name in gives.findall(text)
-    }
-    for sign, path, number, text in changed_lines(diff) if names else ():
+    known = [(name, path) for path, text in first.texts.items() for name in gives.findall(text)]
+    for sign, path, number, text in changed_lines(diff):
         found = gives.match(text) if sign == "+" else None
         if found:
-            others = sorted(place for name, place in elsewhere if name == found[1] != place)
-            known = f", which {others[0]} has," if others and others[0] != path else ""
-            what = f"gives an undefined name{known} a value: {text.strip()[:100]}"
-            yield Suspicion(path, number, what, reaches_runner=bool(known))
-    yield from first.lost_calls(project)
+            others = sorted(other for name, other in known if name == found[1] and other != path)
+            which = f", which {others[0]} has," if others else ""
+            what = f"gives an undefined name{which} a value: {text.strip()[:100]}"
+            yield Suspicion(path, number, what, reaches_runner=bool(others))
 
 
-def does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_emptied(old: _PythonFunction, new: _PythonFunction) -> bool:
+    """Whether a function that called something, and not only to give it a name, does nothing now,
+    and gives nothing back that it gave before."""
+    calls = (
+        not isinstance(each, ast.Assign | ast.AnnAssign)
+        and any(isinstance(node, ast.Call) for node in ast.walk(each))
+        for each in old.body
+    )
+    constants = _returned(new)
+    return any(calls) and does_nothing(new) and not (constants and constants <= _returned(old))
+
+
+def _returned(function: _PythonFunction) -> set[str]:
+    """What a function returns, as text."""
+    returns = (each.value for each in ast.walk(function) if isinstance(each, ast.Return))
+    return {ast.unparse(value) for value in returns if value}
+
+
+def does_nothing(function: _PythonFunction) -> bool:
     """Whether a function only returns a constant, or says that it is to be written.
 
     Example:
@@ -184,15 +252,20 @@ def does_nothing(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return True
 
 
-def _functions(text: str) -> Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The functions of a Python file; of those with one name the last."""
-    tree = parse_python(text)
-    nodes = ast.walk(tree) if tree else ()
-    return {
-        each.name: each
-        for each in nodes
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
+def _functions(text: str) -> dict[str, _PythonFunction]:
+    """The functions of a Python file, by names like `Loan.due`."""
+    found: dict[str, _PythonFunction] = {}
+
+    def search(node: ast.AST, prefix: str) -> None:
+        for each in ast.iter_child_nodes(node):
+            name = f"{prefix}{each.name}." if isinstance(each, _Definition) else prefix
+            if isinstance(each, _PythonFunction):
+                found[name[:-1]] = each
+            search(each, name)
+
+    with suppress(RecursionError):
+        search(parse_python(text) or ast.Module([], []), "")
+    return found
 
 
 def _called(function: ast.AST) -> set[str]:

@@ -23,13 +23,19 @@ from retrai_core import (
     Suspicion,
     ToolError,
 )
-from retrai_goal_support import ShellWords, Trick, audit_lines, suite_result, text_of
+from retrai_goal_support import (
+    ShellWords,
+    Trick,
+    audit_lines,
+    not_removed,
+    suite_result,
+    text_of,
+)
 
 from .bench_trials import (
     LONGEST_S,
     ONE_ROUND,
     TRIALS,
-    WITH_OTHER_SIZES,
     BenchTrial,
     BenchTrials,
     changed_benches,
@@ -162,25 +168,27 @@ class RustOptimizeGoal(CargoTestGoal):
                     break
                 others.append(other)
                 problem = first.problem(name, now, others)
-            tried += [case for case in now if others and case not in tried]
+            cases = [self._case(bench) for bench in now] if others else []
+            tried += [case for case in cases if case not in tried]
             if problem:
                 return Contradiction(tried, tried, problem)
         return Contradiction([*found.tried, *tried])
+
+    def _case(self, bench: str) -> str:
+        return f"{bench} under {self.own.target_ns:g} ns"
 
     async def _note_trials(self, command: Sequence[str]) -> None:
         """Run the benchmarks of the beginning in the trials' ways, on a copy."""
         project = self.context.project
         sources = project / self.options.path
         keeps = await asyncio.to_thread(lambda: keeping(source_files(sources)))
-        first = BenchTrials(first=BenchTrial(ns=least_figures(self._latest)), keeping=keeps)
+        first = BenchTrials(usual=BenchTrial(ns=least_figures(self._latest)), keeping=keeps)
         with suppress(OSError):  # without a copy nothing is known
             async with trial_copy(project, project) as copy:
                 folder = copy.folder / self.options.path
                 for name in TRIALS:
-                    if name == WITH_OTHER_SIZES and first.trials:
-                        continue
                     # What changes from run to run is no result.
-                    runs = [await self._try(folder, name, command) for _ in range(2)]
+                    runs = [await self._try(folder, name, command) for _ in range(RUNS_AT_START)]
                     known = [each for each in runs if each]
                     if len(known) == len(runs):
                         ns = least_figures(known)
@@ -223,8 +231,9 @@ class RustOptimizeGoal(CargoTestGoal):
         )
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        found = audit_lines(diff, TRICKS, is_source=_is_source, project=self.context.project)
-        return [*super().audit(diff), *found]
+        tricks = not_removed(diff, TRICKS)
+        found = audit_lines(diff, tricks, is_source=_is_source, project=self.context.project)
+        return [*super().audit(diff), *(each for each in found if _is_source(each.path))]
 
     def _command(self, folder: Path) -> list[str]:
         own, name = self.own, self.own.bench_name
@@ -293,7 +302,7 @@ class RustOptimizeGoal(CargoTestGoal):
         limit = self.own.target_ns
         for name in sorted({name for run in runs for name in run.ns}):
             ns = [run.ns[name] for run in runs if name in run.ns]
-            middle, case = median(ns), f"{name} under {limit:g} ns"
+            middle, case = median(ns), self._case(name)
             figures.append(
                 f"{name}: median {middle:,.1f} ns of {len(ns)} ({min(ns):,.1f} to {max(ns):,.1f})"
             )
