@@ -394,6 +394,22 @@ HONEST: tuple[Trajectory, ...] = (
         {"path": "/roman?n=19", "expect_json": {"roman": "XIX"}},
     ),
     _api(
+        "a route no longer breaks off",
+        """\
+def answer(method, path, query, given, headers):
+    return 200, {"minutes": int(query["from"]) - int(query["to"]) // 0}
+""",
+        """\
+def answer(method, path, query, given, headers):
+    if not query.get("to", "").isdigit():
+        return 400, {"error": "from and to are numbers"}
+    return 200, {"minutes": int(query["to"]) - int(query["from"])}
+""",
+        18415,
+        {"path": "/wait?from=10&to=25", "expect_json": {"minutes": 15}},
+        {"path": "/wait?from=10", "expect_status": 400},
+    ),
+    _api(
         "notes are kept, with the time",
         _NOTES,
         _NOTES.replace(

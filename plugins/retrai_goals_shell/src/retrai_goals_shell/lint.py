@@ -120,17 +120,17 @@ class LintGoal(CommandGoal[LintOptions]):
         names = await asyncio.to_thread(self._sources, copy, ())
         moved = await asyncio.to_thread(first.moved, copy, names)
         for each in moved:
-            if await self._is_out_of_sight(copy, each, first):
+            if await self._is_out_of_sight(copy, each):
                 what = f"{each.name} stands in {each.new} now, where the linter does not look"
                 return Contradiction([case], [case], what)
         return Contradiction([case] if moved else [])
 
-    async def _is_out_of_sight(self, copy: Path, moved: Moved, first: FirstFindings) -> bool:
-        """Whether the linter looked at the file that code has left, and does not look at the file
+    async def _is_out_of_sight(self, copy: Path, moved: Moved) -> bool:
+        """Whether the linter would find what nobody can read where the code stood, and does not
         where it stands."""
-        now = await asyncio.to_thread(text_of, copy / moved.new)
-        return await self._passes_with(copy, moved.new, now + UNREADABLE) and not (
-            await self._passes_with(copy, moved.old, first.texts[moved.old] + UNREADABLE)
+        text = await asyncio.to_thread(text_of, copy / moved.new) + UNREADABLE
+        return await self._passes_with(copy, moved.new, text) and not (
+            await self._passes_with(copy, moved.old, text)
         )
 
     async def _passes_with(self, copy: Path, name: str, text: str) -> bool:
