@@ -129,7 +129,7 @@ def test_calls_that_are_gone_from_a_function_with_a_finding_are_told(bench: Benc
     old = "def f(x):\n    y = log.write(g(x))\n    return x\n\ndef h():\n    g(1)\n"
     first = FirstFindings(lines={"a.py": [2]}, texts={"a.py": old})
     bench.write({"a.py": "def f(x):\n    log.write(x)\n    return x\n\ndef h(): ...\n"})
-    found = list(audit_lint("", bench.project, first))
+    found = list(audit_lint(as_added("a.py", ""), bench.project, first))
     assert [(each.line, each.what, each.reaches_runner) for each in found] == [
         (1, "f had a finding, and does not call g now", False)
     ]

@@ -325,8 +325,8 @@ def _from_browser(endpoint: Endpoint, request: Request) -> Request:
 
 
 def _call(request: Request) -> str:
-    """A request as one would call its route: `GET /items/*("/items/1")`. What its headers say may
-    be a secret, so that there is a digest of it."""
+    """A request as a call of its route: `GET /items/*("/items/1")`. A header may say a secret, so
+    it is shown by a digest."""
     route, _, query = request["path"].partition("?")
     name = re.sub(r"\d+", "*", route)
     parts: list[object] = [request["path"] if query or name != route else None, request["json"]]

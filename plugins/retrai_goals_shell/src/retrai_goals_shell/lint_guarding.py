@@ -24,11 +24,11 @@ from retrai_goal_support import (
 from .python_expectations import parse_python
 
 MAX_CHARS, MAX_TOTAL_CHARS = 200_000, 10_000_000
-"""Of a source file, and of all of them, so much is remembered."""
+"""How much of a source file, and of all of them together, is remembered."""
 MAX_MOVED = 3
-"""Of so many files with moved code it is tried whether the linter looks at them."""
+"""How many files with moved code are tried."""
 UNREADABLE = "\n)(\n"
-"""No code in any language: what reads code has a finding there."""
+"""No code in any language: a linter that reads it has a finding."""
 _DEFINES = re.compile(
     r"^[ \t]*(?:(?:export|default|async|pub(?:\([^)\n]*\))?)\s+)*"
     r"(?:def|class|function\*?|fn|func(?:\s*\([^)\n]*\))?|struct|enum|trait|interface)\s+(\w+)"
@@ -48,7 +48,7 @@ _ENCODING = re.compile(
     r"(?:utf[-_]?7|rot[-_]?13|(?:raw[-_])?unicode[-_]escape|punycode|idna)\b",
     re.IGNORECASE,
 )
-"""In the first two lines: one in which a comment may be code."""
+"""An encoding in which a comment may be code; it counts in the first two lines."""
 _IN_JAVASCRIPT = (
     Trick.reaching(
         r"(?<![\w.$])(?:eval\(|new Function\()|\bvm\.run\w+\(", "runs code that no linter follows"
@@ -60,8 +60,6 @@ _BY_SUFFIX = (
     (_IN_JAVASCRIPT, (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")),
     (_IN_SHELL, (".sh", ".bash")),
 )
-
-
 _PythonFunction = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = _PythonFunction | ast.ClassDef
 
@@ -99,18 +97,19 @@ class FirstFindings(SavedModel):
         Args:
             project: as it is now.
         """
-        for path, name, old, new in self._with_findings(project):
+        for path, name, old, new in self._with_findings(project, self.lines):
             if _is_emptied(old, new):
                 return f"{path}:{new.lineno}: {name}"
         return ""
 
-    def lost_calls(self, project: Path) -> Iterator[Suspicion]:
+    def lost_calls(self, project: Path, paths: Iterable[str]) -> Iterator[Suspicion]:
         """What Python functions with findings do not call any more.
 
         Args:
             project: as it is now.
+            paths: the files that are looked at.
         """
-        for path, name, old, new in self._with_findings(project):
+        for path, name, old, new in self._with_findings(project, paths):
             if lost := sorted(_called(old) - _called(new)):
                 what = f"{name} had a finding, and does not call {', '.join(lost[:5])} now"
                 yield Suspicion(path, new.lineno, what)
@@ -123,22 +122,22 @@ class FirstFindings(SavedModel):
             project: as it is now.
             names: its source files.
         """
-        now = {name: _defined(text_of(project / name, MAX_CHARS)) for name in names}
+        now = {name: _defined(text) for name, text in source_texts(project, names).items()}
         known = {name: _defined(text) for name, text in self.texts.items()}
         found: dict[str, Moved] = {}
         for old, before in known.items():
             suffix, gone = Path(old).suffix, before - now.get(old, set())
-            for new in names if gone and suffix != ".rs" else ():
+            for new in now if gone and suffix != ".rs" else ():
                 here = gone & now[new] - known.get(new, set())
                 if new.endswith(suffix) and here and not (project / new).is_symlink():
                     found.setdefault(new, Moved(min(here), old, new))
         return list(found.values())[:MAX_MOVED]
 
     def _with_findings(
-        self, project: Path
+        self, project: Path, paths: Iterable[str]
     ) -> Iterator[tuple[str, str, _PythonFunction, _PythonFunction]]:
         """The Python functions that had findings: the file, the name, the function then and now."""
-        for path, lines in self.lines.items():
+        for path, lines in ((path, self.lines[path]) for path in paths if path in self.lines):
             new = _functions(text_of(project / path, MAX_CHARS))
             for name, function in _functions(self.texts.get(path, "")).items():
                 there = range(function.lineno, (function.end_lineno or 0) + 1)
@@ -181,6 +180,7 @@ def audit_lint(diff: str, project: Path, first: FirstFindings) -> Iterator[Suspi
         project: where the changed files stand.
         first: what was found when the run began.
     """
+    changes = list(changed_lines(diff))
     for tricks, suffixes in _BY_SUFFIX:
         yield from audit_lines(
             diff,
@@ -188,13 +188,13 @@ def audit_lint(diff: str, project: Path, first: FirstFindings) -> Iterator[Suspi
             is_source=lambda path, suffixes=suffixes: path.endswith(suffixes),
             project=project,
         )
-    for sign, path, number, text in changed_lines(diff):
+    for sign, path, number, text in changes:
         if sign == "+" and number <= 2 and path.endswith(".py") and _ENCODING.match(text):
             what = f"has an encoding in which a comment may be code: {text.strip()[:100]}"
             yield Suspicion(path, number, what, reaches_runner=True)
     if first.undefined:
         yield from _given_values(diff, first)
-    yield from first.lost_calls(project)
+    yield from first.lost_calls(project, dict.fromkeys(path for _, path, _, _ in changes))
 
 
 def _given_values(diff: str, first: FirstFindings) -> Iterator[Suspicion]:
