@@ -112,11 +112,10 @@ def test_clocks_and_kept_files_are_suspect(bench: Bench, line: str, is_suspect: 
 @needs_cargo
 async def test_the_benchmarks_stand_as_they_were_after_a_trial(bench: Bench) -> None:
     bench.copy_example("original_options/rust-optimize")
-    goal = bench.build(RustOptimizeGoal, bench_name="pairs", target_ns=1e9, runs=1)
+    goal = bench.build(RustOptimizeGoal, bench_name="pairs", target_ns=1, runs=1)
     before = (bench.project / "benches/pairs.rs").read_text()
-    result = await goal.check({}, bench.project)
-    assert result.achieved
-    found = await goal.contradict(bench.project, ["equal_pairs under 1e+09 ns"])
-    assert "equal_pairs under 1e+09 ns" in found.tried
+    await goal.check({}, bench.project)
+    found = await goal.contradict(bench.project, ["equal_pairs under 1 ns"])
+    assert "equal_pairs under 1 ns" in found.tried
     assert not found.still_passed
     assert (bench.project / "benches/pairs.rs").read_text() == before

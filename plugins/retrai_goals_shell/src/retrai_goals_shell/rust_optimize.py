@@ -141,11 +141,12 @@ class RustOptimizeGoal(CargoTestGoal):
             runs.append(found)
         kept = await asyncio.to_thread(self._kept, steady_lines(runs), at_start)
         self._latest = runs
-        if at_start:
-            await self._note_trials(command)
         if not kept and not cases:
             return suite_result({}, command, problem=NOTHING_TO_COMPARE)
-        return self._verdict(cases, runs, kept, command)
+        result = self._verdict(cases, runs, kept, command)
+        if at_start and not result.achieved:
+            await self._note_trials(command)
+        return result
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         found = await super().contradict(copy, cases)
@@ -159,17 +160,13 @@ class RustOptimizeGoal(CargoTestGoal):
         for name in first.trials:
             if name == ONE_ROUND and keeps <= first.keeping:
                 continue
-            others: list[Benched] = []
-            problem = ""
-            # Only once where it speaks for the work: other programs may have made it slow.
-            while len(others) < RUNS_AT_START and (problem or not others):
-                other = await self._try(folder, name, self._command(folder))
-                if other is None:
-                    break
-                others.append(other)
-                problem = first.problem(name, now, others)
-            cases = [self._case(bench) for bench in now] if others else []
-            tried += [case for case in cases if case not in tried]
+            command, problem = self._command(folder), ""
+            if runs := await self._try(folder, name, command, 1):
+                tried = [self._case(bench) for bench in now]
+                problem = first.problem(name, now, runs)
+            if problem:  # other programs may have made it slow
+                runs += await self._try(folder, name, command, RUNS_AT_START - 1)
+                problem = first.problem(name, now, runs)
             if problem:
                 return Contradiction(tried, tried, problem)
         return Contradiction([*found.tried, *tried])
@@ -188,34 +185,40 @@ class RustOptimizeGoal(CargoTestGoal):
                 folder = copy.folder / self.options.path
                 for name in TRIALS:
                     # What changes from run to run is no result.
-                    runs = [await self._try(folder, name, command) for _ in range(RUNS_AT_START)]
-                    known = [each for each in runs if each]
-                    if len(known) == len(runs):
-                        ns = least_figures(known)
-                        first.trials[name] = BenchTrial(lines=steady_lines(known), ns=ns)
+                    if runs := await self._try(folder, name, command, RUNS_AT_START):
+                        ns = least_figures(runs)
+                        first.trials[name] = BenchTrial(lines=steady_lines(runs), ns=ns)
         await asyncio.to_thread(first.save, self._trials)
 
-    async def _try(self, folder: Path, name: str, command: Sequence[str]) -> Benched | None:
-        """A run of the benchmarks in one of the trials' ways, in a copy; None where there is none.
+    async def _try(
+        self, folder: Path, name: str, command: Sequence[str], count: int
+    ) -> list[Benched]:
+        """Runs of the benchmarks in one of the trials' ways, in a copy; none where one fails.
 
         Args:
             folder: in a copy; its benchmarks are as they were afterwards.
             name: of the trial.
             command: that runs them.
+            count: how many runs.
         """
         texts = await asyncio.to_thread(changed_benches, folder, TRIALS[name])
         if not texts:
-            return None
+            return []
+        runs: list[Benched] = []
         for path, (_, text) in texts.items():
             await asyncio.to_thread(path.write_text, text, encoding="utf-8")
         limit_s = min(LONGEST_S, self.options.timeout_s)
         try:
             await asyncio.to_thread(self.forget_other_trees, folder)
-            found = await self._bench(folder, command, limit_s)
+            for _ in range(count):
+                found = await self._bench(folder, command, limit_s)
+                if isinstance(found, GoalResult):
+                    return []
+                runs.append(found)
         finally:
             for path, (text, _) in texts.items():
                 await asyncio.to_thread(path.write_text, text, encoding="utf-8")
-        return None if isinstance(found, GoalResult) else found
+        return runs
 
     @property
     def _trials(self) -> Path:
