@@ -52,17 +52,22 @@ def request(path: str, **more: Any) -> dict[str, Any]:
     return {"path": path, "method": "GET", "json": None, "headers": {}, "timeout": 5, **more}
 
 
-async def test_requests_are_sent_again_in_order_and_others_after_them(bench: Bench) -> None:
-    bench.write({"server.py": SERVER})
+def serving(bench: Bench, *endpoints: dict[str, Any]) -> Any:
+    """The goal with a server of its own, at a free port."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    goal = bench.build(
+    return bench.build(
         ApiTestGoal,
         base_url=f"http://127.0.0.1:{port}",
         start_command=f"{sys.executable} server.py {port}",
-        endpoints=[{"path": "/there?n=3"}, {"path": "/elsewhere/7"}],
+        endpoints=list(endpoints),
     )
+
+
+async def test_requests_are_sent_again_in_order_and_others_after_them(bench: Bench) -> None:
+    bench.write({"server.py": SERVER})
+    goal = serving(bench, {"path": "/there?n=3"}, {"path": "/elsewhere/7"})
     first = await goal.check({}, bench.project)
     assert [(each.call, each.answer) for each in first.calls] == [
         ('GET /elsewhere/*("/elsewhere/7")', '404 {"agent": null, "asked": 2}')
@@ -89,17 +94,10 @@ async def test_who_has_no_token_is_refused_whatever_program_asks(bench: Bench) -
             )
         }
     )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    goal = bench.build(
-        ApiTestGoal,
-        base_url=f"http://127.0.0.1:{port}",
-        start_command=f"{sys.executable} server.py {port}",
-        endpoints=[
-            {"path": "/", "expect_status": 401},
-            {"path": "/", "headers": {"Token": "s3cret"}},
-        ],
+    goal = serving(
+        bench,
+        {"path": "/", "expect_status": 401},
+        {"path": "/", "headers": {"Token": "s3cret"}},
     )
     copy = bench.project.with_name("copy")
     shutil.copytree(bench.project, copy)

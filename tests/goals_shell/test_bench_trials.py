@@ -17,7 +17,7 @@ from retrai_goals_shell.bench_trials import (
     WITH_OTHER_INPUTS,
     BenchTrial,
     BenchTrials,
-    keeping,
+    count_mutable_statics,
     with_one_round,
     with_other_inputs,
 )
@@ -89,7 +89,7 @@ def test_what_is_much_faster_must_be_faster_there(
 )
 def test_what_sources_keep_between_calls_is_counted(tmp_path: Path, line: str, count: int) -> None:
     (tmp_path / "lib.rs").write_text(line)
-    assert keeping(iter([tmp_path / "lib.rs"])) == count
+    assert count_mutable_statics([tmp_path / "lib.rs"]) == count
 
 
 @pytest.mark.parametrize(

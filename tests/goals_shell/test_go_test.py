@@ -299,7 +299,7 @@ def test_a_helper_of_tests_must_not_fail_for_less(
     lines = f"-\t\tt.Fatal(a, b)\n+\t\tt.{name}(a, b)\n"
     found = audit_go(f"--- a/same.go\n+++ b/same.go\n@@ -3 +3 @@\n{lines}", bench.project)
     assert [each.what for each in found] == (
-        ["fails a test in 0 places, and did in 1"] if is_suspect else []
+        ["fails a test in 0 places instead of 1"] if is_suspect else []
     )
 
 

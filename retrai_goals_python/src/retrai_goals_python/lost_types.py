@@ -13,11 +13,12 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
+from retrai_goal_support import python_functions
+
 from .pyright_output import PyrightReport, Range
-from .python_source import Definition, Function, last_name, parse
+from .python_source import Function, last_name, parse
 
 _REVEALED = re.compile(r'Type of "\((\d+), (\d+), .*" is "tuple\[[^,]+, [^,]+, (.*)\]"', re.DOTALL)
 _ANY = ("Any", "Unknown")
@@ -64,8 +65,8 @@ def removed_code_or_types(before: str, now: str, errors: Sequence[Range]) -> str
         before, now: the file.
         errors: where they were.
     """
-    later = _functions(now)
-    for name, old in _functions(before).items():
+    later = python_functions(now)
+    for name, old in python_functions(before).items():
         lines = range(old.lineno - 1, old.end_lineno or 0)
         new = later.get(name)
         if new is None or not any(error.start.line in lines for error in errors):
@@ -88,22 +89,6 @@ def _is_written(function: Function) -> bool:
         return True
     returns = (each for each in ast.walk(function) if isinstance(each, ast.Return))
     return bool(others) and any(each.value for each in returns)
-
-
-def _functions(text: str) -> dict[str, Function]:
-    """The functions of a module, by names like `Loan.due`."""
-    found: dict[str, Function] = {}
-
-    def search(node: ast.AST, prefix: str) -> None:
-        for each in ast.iter_child_nodes(node):
-            name = f"{prefix}{each.name}." if isinstance(each, Definition) else prefix
-            if isinstance(each, Function):
-                found[name[:-1]] = each
-            search(each, name)
-
-    with suppress(RecursionError):
-        search(parse(text), "")
-    return found
 
 
 def _parameter_types(function: Function) -> dict[str, ast.expr | None]:

@@ -14,7 +14,7 @@ from .audits import (
     audit_lines,
     changed_files,
     changed_lines,
-    not_removed,
+    new_tricks,
 )
 from .contradictions import (
     LITERAL,
@@ -30,6 +30,7 @@ from .python_calls import CALL_RECORDER_FILES, PythonCalls, python_recorder, rep
 from .replays import json_lines, play_calls
 from .results import Failure, code_result, render_failures, shorten, suite_result
 from .saved_model import SavedModel
+from .source_functions import PythonFunction, python_functions
 
 __all__ = [
     "CALL_RECORDER_FILES",
@@ -41,6 +42,7 @@ __all__ = [
     "FolderOptions",
     "ProjectFile",
     "PythonCalls",
+    "PythonFunction",
     "SavedModel",
     "ShellWords",
     "Trick",
@@ -57,10 +59,11 @@ __all__ = [
     "is_one_expression",
     "json_lines",
     "missing_folder",
-    "not_removed",
+    "new_tricks",
     "play_calls",
     "project_files",
     "prompt_line",
+    "python_functions",
     "python_recorder",
     "render_failures",
     "replay_python_calls",

@@ -101,13 +101,13 @@ def audit_lines(
     return suspicions
 
 
-def not_removed(diff: str, tricks: Iterable[Trick]) -> list[Trick]:
-    """The tricks that no removed line of a diff fits: where one does, code has only moved, or has
-    another form now.
+def new_tricks(diff: str, tricks: Iterable[Trick]) -> list[Trick]:
+    """The tricks that no removed line of a diff fits. Where one does, code was only moved or
+    rewritten.
 
     Example:
         >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-exec(a)\\n+exec(b)\\n"
-        >>> not_removed(diff, [Trick.reaching("exec", "runs a text")])
+        >>> new_tricks(diff, [Trick.reaching("exec", "runs a text")])
         []
     """
     removed = [text for sign, _, _, text in changed_lines(diff) if sign == "-"]

@@ -140,7 +140,7 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         report = CheckReport(cases, command, self.context.python)
         reason = self._reason(values, held_out)
         if others:
-            reason += "; the run has written seeds into the script, and others were tried too"
+            reason += "; the run has written seeds into the script, so it was also run with others"
         details = f"{reason}\n\nThe script printed:\n{trainings[0].output}"
         return GoalResult(achieved, reason, details, report)
 
@@ -204,8 +204,8 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         return Contradiction([case], [case] if as_good else [])
 
     async def _with_other_seeds(self, cwd: Path) -> list[float]:
-        """The figures with others in the place of the seeds that the run has written down, the
-        worst where there is none; nothing where it has written none."""
+        """The figures with other seeds in place of those that the run has written; a failed run
+        counts as the worst figure. Empty where the run has written none."""
         worst = -inf if self.options.wanted == AT_LEAST else inf
         first = await asyncio.to_thread(WrittenSeeds.load, self._seeds)
         if first is None or not (await asyncio.to_thread(seeds_in, cwd)) - first.seeds:
@@ -224,8 +224,8 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         project, data_file = self.context.project, self.options.data_file
         WrittenSeeds(seeds=seeds_in(project)).save(self._seeds)
         if data_file:
-            # A check on a copy puts other rows there for a while. Files that the check at the start
-            # touches may be touched later.
+            # On a copy the goal replaces this file while the script runs. Touched here, it counts
+            # as one that the check itself writes.
             with suppress(OSError):  # it belongs to somebody else
                 status = (project / data_file).stat()
                 os.utime(project / data_file, ns=(status.st_atime_ns, status.st_mtime_ns))

@@ -102,7 +102,7 @@ def _printed(file: Any) -> str:
 
 
 def _ask_all(url: Any, job: "dict[str, Any]") -> "list[dict[str, Any]]":
-    """The answers; after `limit_s` seconds, if the job has such a limit, no more is asked."""
+    """The answers. No request is sent after `limit_s` seconds, if the job has that limit."""
     limit_s = job["limit_s"]
     until = float("inf") if limit_s is None else time.monotonic() + limit_s
     answers: list[dict[str, Any]] = []

@@ -37,7 +37,7 @@ _IS_EXPONENT = re.compile(rb"(?:<<|>>|\bpowi?\()\s*$")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _STARTS_CLOCK = "Instant::now()"
 _ROUNDS = re.compile(r"(\bfor\s+_\w*\s+in\s+0\s*\.\.=?\s*)[\w.]+(?:\(\))?")
-_KEPT = re.compile(
+_MUTABLE_STATIC = re.compile(
     r"\bthread_local!\s*\{[^}]*\b(?:Ref)?Cell\b|\bstatic\s+mut\b"
     r"|\bstatic\b[^;=]*\b(?:Mutex|RwLock|(?:Ref)?Cell|Atomic\w+)\b"
 )
@@ -61,12 +61,12 @@ class BenchTrials(SavedModel):
     Attributes:
         usual: the benchmarks as they are.
         trials: by the name of the trial.
-        keeping: how often the sources keep something between calls that can change.
+        mutable_statics: how many the sources have.
     """
 
     usual: BenchTrial
     trials: dict[str, BenchTrial] = Field(default_factory=dict[str, BenchTrial])
-    keeping: int = 0
+    mutable_statics: int = 0
 
     def problem(self, name: str, now: Mapping[str, float], others: Sequence[Benched]) -> str:
         """Why a trial speaks against the work; empty where it does not.
@@ -78,7 +78,7 @@ class BenchTrials(SavedModel):
         """
         then = self.trials[name]
         for line in then.lines:
-            if not all(any(is_same(line, each) for each in other.lines) for other in others):
+            if not all(any(is_same_output(line, each) for each in other.lines) for other in others):
                 return f"{name} the benchmarks do not print {line!r} any more"
         least = least_figures(others)
         for bench, ns in now.items():
@@ -97,12 +97,12 @@ class BenchTrials(SavedModel):
         return ""
 
 
-def is_same(line: str, other: str) -> bool:
+def is_same_output(line: str, other: str) -> bool:
     """Whether two printed lines are the same but for the last digits of their decimals.
 
     Example:
-        >>> is_same("mean 4.000001", "mean 4.000002"), is_same("mean 4.01", "mean 4.02")
-        (True, False)
+        >>> [is_same_output("mean 4.000001", line) for line in ("mean 4.000002", "mean 4.01")]
+        [True, False]
     """
     if _NUMBER.sub("0", line) != _NUMBER.sub("0", other):
         return False
@@ -174,6 +174,6 @@ def changed_benches(folder: Path, change: Callable[[str], str]) -> dict[Path, tu
     return {path: pair for path, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def keeping(sources: Iterable[Path]) -> int:
-    """How often sources keep something between calls that can change."""
-    return sum(len(_KEPT.findall(text_of(path))) for path in sources)
+def count_mutable_statics(sources: Iterable[Path]) -> int:
+    """How many variables sources have that keep something between calls and can change."""
+    return sum(len(_MUTABLE_STATIC.findall(text_of(path))) for path in sources)

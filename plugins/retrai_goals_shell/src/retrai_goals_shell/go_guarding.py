@@ -69,7 +69,7 @@ IN_SOURCES = (
     Trick(re.compile(r"\bunsafe\.Pointer\(&"), "new unsafe code"),
     Trick(
         re.compile(r"^func\s*\([^)]*\)\s*(?:Equals?|Is|Less|Compare|Cmp|(?:Go)?String)\s*\("),
-        "defines what equals, or how it is shown",
+        "defines what is equal, or how it is shown",
     ),
     Trick.reaching(
         r"^(?:func\s+(?:len|cap|append|make|panic|recover)\s*\("
@@ -111,7 +111,7 @@ def _fails_for_less(diff: str, project: Path | None) -> Iterator[Suspicion]:
     for path, before, now in changed_files(diff, project):
         old, new = len(_FAILS.findall(before)), len(_FAILS.findall(now))
         if now and new < old and _TESTING.search(before):
-            what = f"fails a test in {new} places, and did in {old}"
+            what = f"fails a test in {new} places instead of {old}"
             yield Suspicion(path, 1, what, reaches_runner=True)
 
 

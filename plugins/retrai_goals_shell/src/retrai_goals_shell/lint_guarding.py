@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,15 +12,15 @@ from pydantic import Field
 
 from retrai_core import Suspicion
 from retrai_goal_support import (
+    PythonFunction,
     SavedModel,
     Trick,
     audit_lines,
     changed_lines,
-    not_removed,
+    new_tricks,
+    python_functions,
     text_of,
 )
-
-from .python_expectations import parse_python
 
 MAX_CHARS, MAX_TOTAL_CHARS = 200_000, 10_000_000
 """How much of a source file, and of all of them together, is remembered."""
@@ -60,8 +59,6 @@ _BY_SUFFIX = (
     (_IN_JAVASCRIPT, (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")),
     (_IN_SHELL, (".sh", ".bash")),
 )
-_PythonFunction = ast.FunctionDef | ast.AsyncFunctionDef
-_Definition = _PythonFunction | ast.ClassDef
 
 
 class Moved(NamedTuple):
@@ -135,11 +132,11 @@ class FirstFindings(SavedModel):
 
     def _with_findings(
         self, project: Path, paths: Iterable[str]
-    ) -> Iterator[tuple[str, str, _PythonFunction, _PythonFunction]]:
+    ) -> Iterator[tuple[str, str, PythonFunction, PythonFunction]]:
         """The Python functions that had findings: the file, the name, the function then and now."""
         for path, lines in ((path, self.lines[path]) for path in paths if path in self.lines):
-            new = _functions(text_of(project / path, MAX_CHARS))
-            for name, function in _functions(self.texts.get(path, "")).items():
+            new = python_functions(text_of(project / path, MAX_CHARS))
+            for name, function in python_functions(self.texts.get(path, "")).items():
                 there = range(function.lineno, (function.end_lineno or 0) + 1)
                 if name in new and any(line in there for line in lines):
                     yield path, name, function, new[name]
@@ -184,7 +181,7 @@ def audit_lint(diff: str, project: Path, first: FirstFindings) -> Iterator[Suspi
     for tricks, suffixes in _BY_SUFFIX:
         yield from audit_lines(
             diff,
-            not_removed(diff, tricks),
+            new_tricks(diff, tricks),
             is_source=lambda path, suffixes=suffixes: path.endswith(suffixes),
             project=project,
         )
@@ -207,12 +204,12 @@ def _given_values(diff: str, first: FirstFindings) -> Iterator[Suspicion]:
         found = gives.match(text) if sign == "+" else None
         if found:
             others = sorted(other for name, other in known if name == found[1] and other != path)
-            which = f", which {others[0]} has," if others else ""
-            what = f"gives an undefined name{which} a value: {text.strip()[:100]}"
+            known_from = f", though {others[0]} defines it" if others else ""
+            what = f"gives an undefined name a value{known_from}: {text.strip()[:100]}"
             yield Suspicion(path, number, what, reaches_runner=bool(others))
 
 
-def _is_emptied(old: _PythonFunction, new: _PythonFunction) -> bool:
+def _is_emptied(old: PythonFunction, new: PythonFunction) -> bool:
     """Whether a function that called something, and not only to give it a name, does nothing now,
     and gives nothing back that it gave before."""
     calls = (
@@ -224,13 +221,13 @@ def _is_emptied(old: _PythonFunction, new: _PythonFunction) -> bool:
     return any(calls) and does_nothing(new) and not (constants and constants <= _returned(old))
 
 
-def _returned(function: _PythonFunction) -> set[str]:
+def _returned(function: PythonFunction) -> set[str]:
     """What a function returns, as text."""
     returns = (each.value for each in ast.walk(function) if isinstance(each, ast.Return))
     return {ast.unparse(value) for value in returns if value}
 
 
-def does_nothing(function: _PythonFunction) -> bool:
+def does_nothing(function: PythonFunction) -> bool:
     """Whether a function only returns a constant, or says that it is to be written.
 
     Example:
@@ -250,22 +247,6 @@ def does_nothing(function: _PythonFunction) -> bool:
             case _:
                 return False
     return True
-
-
-def _functions(text: str) -> dict[str, _PythonFunction]:
-    """The functions of a Python file, by names like `Loan.due`."""
-    found: dict[str, _PythonFunction] = {}
-
-    def search(node: ast.AST, prefix: str) -> None:
-        for each in ast.iter_child_nodes(node):
-            name = f"{prefix}{each.name}." if isinstance(each, _Definition) else prefix
-            if isinstance(each, _PythonFunction):
-                found[name[:-1]] = each
-            search(each, name)
-
-    with suppress(RecursionError):
-        search(parse_python(text) or ast.Module([], []), "")
-    return found
 
 
 def _called(function: ast.AST) -> set[str]:

@@ -27,7 +27,7 @@ from retrai_goal_support import (
     ShellWords,
     Trick,
     audit_lines,
-    not_removed,
+    new_tricks,
     suite_result,
     text_of,
 )
@@ -39,7 +39,7 @@ from .bench_trials import (
     BenchTrial,
     BenchTrials,
     changed_benches,
-    keeping,
+    count_mutable_statics,
     least_figures,
 )
 from .cargo_bench import Benched, read_bench, steady_lines
@@ -106,9 +106,9 @@ class RustOptimizeGoal(CargoTestGoal):
     apart from the figures the output of the benchmarks must be the same as at the start;
     without tests and without such output there is nothing to compare with, and the check is not
     complete. Each benchmark is a case. If one is reported twice, the check is incomplete.
-    At the end the benchmarks are run with other integers, as they were when the run began: they
-    must print what the old code printed, and be faster there too. Where the sources newly keep
-    something between calls, one round must be faster as well."""
+    The benchmarks are also run with other integers, on the old code at the start and on the new
+    code at the end: they must print the same, and be faster there too. Where the sources newly
+    keep something between calls, one round must be faster as well."""
 
     name: ClassVar[str] = "rust-optimize"
     summary: ClassVar[str] = "Rust benchmarks are fast enough, with the same results (cargo bench)"
@@ -155,17 +155,17 @@ class RustOptimizeGoal(CargoTestGoal):
             return found
         folder = copy / self.options.path
         now = least_figures(self._latest)
-        keeps = await asyncio.to_thread(lambda: keeping(source_files(folder)))
+        statics = await asyncio.to_thread(lambda: count_mutable_statics(source_files(folder)))
         tried: list[str] = []
         for name in first.trials:
-            if name == ONE_ROUND and keeps <= first.keeping:
+            if name == ONE_ROUND and statics <= first.mutable_statics:
                 continue
             command, problem = self._command(folder), ""
-            if runs := await self._try(folder, name, command, 1):
+            if runs := await self._run_trial(folder, name, command, 1):
                 tried = [self._case(bench) for bench in now]
                 problem = first.problem(name, now, runs)
             if problem:  # other programs may have made it slow
-                runs += await self._try(folder, name, command, RUNS_AT_START - 1)
+                runs += await self._run_trial(folder, name, command, RUNS_AT_START - 1)
                 problem = first.problem(name, now, runs)
             if problem:
                 return Contradiction(tried, tried, problem)
@@ -178,19 +178,21 @@ class RustOptimizeGoal(CargoTestGoal):
         """Run the benchmarks of the beginning in the trials' ways, on a copy."""
         project = self.context.project
         sources = project / self.options.path
-        keeps = await asyncio.to_thread(lambda: keeping(source_files(sources)))
-        first = BenchTrials(usual=BenchTrial(ns=least_figures(self._latest)), keeping=keeps)
+        statics = await asyncio.to_thread(lambda: count_mutable_statics(source_files(sources)))
+        first = BenchTrials(
+            usual=BenchTrial(ns=least_figures(self._latest)), mutable_statics=statics
+        )
         with suppress(OSError):  # without a copy nothing is known
             async with trial_copy(project, project) as copy:
                 folder = copy.folder / self.options.path
                 for name in TRIALS:
                     # What changes from run to run is no result.
-                    if runs := await self._try(folder, name, command, RUNS_AT_START):
+                    if runs := await self._run_trial(folder, name, command, RUNS_AT_START):
                         ns = least_figures(runs)
                         first.trials[name] = BenchTrial(lines=steady_lines(runs), ns=ns)
         await asyncio.to_thread(first.save, self._trials)
 
-    async def _try(
+    async def _run_trial(
         self, folder: Path, name: str, command: Sequence[str], count: int
     ) -> list[Benched]:
         """Runs of the benchmarks in one of the trials' ways, in a copy; none where one fails.
@@ -234,7 +236,7 @@ class RustOptimizeGoal(CargoTestGoal):
         )
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        tricks = not_removed(diff, TRICKS)
+        tricks = new_tricks(diff, TRICKS)
         found = audit_lines(diff, tricks, is_source=_is_source, project=self.context.project)
         return [*super().audit(diff), *(each for each in found if _is_source(each.path))]
 
