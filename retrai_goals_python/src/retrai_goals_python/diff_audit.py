@@ -81,6 +81,9 @@ PYTHON_TRICKS = (
         r"|\.assert_(?:(?:not_)?(?:called|awaited)\w*|any_\w+|has_\w+)\s*=[^=]",
         "resets or changes a double of the tests",
     ),
+    Trick.reaching(
+        r"(?<!\bf_code\.)\bco_filename\b", "asks which file a function is from", sign="unproven"
+    ),
     Trick.reaching(r"\bf_code\.co_consts\b", "reads the constants of its callers"),
     Trick.reaching(
         r"^\s*class \w+\((?:list|tuple)\):(?:(?!\n\S)[\s\S])*?\n\s*def __(?:iter|len)__\(",

@@ -24,6 +24,9 @@ TRICKS = (
         r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )(?:exec\(|eval\(\s*[\"'])",
         "runs code that no type checker follows",
     ),
+    Trick.reaching(
+        r"\bdef __(?:instance|subclass)check__\(", "says itself which objects are of a class"
+    ),
 )
 _NAME = r"(?:\w+\.)*Any\b"
 _ANY = re.compile(rf"(?<=[\[ ])[\"']?(?:(?:\w+\.)*Optional\[{_NAME}\]|{_NAME}(?: \| None)?)[\"']?")

@@ -2,7 +2,8 @@
 
 `cast(Order, found).note` is `found.note` for a running program, and so are
 `getattr(found, "note")`, `vars(found)["note"]` and `attrgetter("note")(found)`; `found: Any = f()`
-is `found = f()`, and `json.loads(json.dumps(row))` is `row`. They correct nothing, and nor does a
+is `found = f()`, `setattr(shop, "owner", None)` is `shop.owner = None`, `f(*[a, b])` is `f(a, b)`,
+and `json.loads(json.dumps(row))` is `row`. They correct nothing, and nor does a
 declared type that became `Any`. An overload may promise what its function does not give: the
 function is added with the types of each. What stood there when the run began stays.
 """
@@ -29,8 +30,8 @@ from .python_source import (
 )
 
 HINT = (
-    "A cast, `getattr`, `vars`, or `Any` for a type, corrects none of them: it hides them, and so "
-    "does an overload that leaves out the `None` of its function. Check the value (`is None`, "
+    "A cast, `getattr`, `setattr`, or `Any` for a type, corrects none of them: it hides them, and "
+    "so does an overload that leaves out the `None` of its function. Check the value (`is None`, "
     "`isinstance`), or correct its type where it is declared."
 )
 _ROUND_TRIPS = {("loads", "dumps"), ("literal_eval", "repr"), ("eval", "repr")}
@@ -176,6 +177,16 @@ def _bypasses(tree: ast.Module) -> Iterator[tuple[_Code, _Code]]:
                 plain = value and ast.Assign([target], replace_nodes(value, undo), lineno=0)
                 yield node, plain or ast.Pass()
                 return
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Name(id="setattr"),
+                    args=[target, ast.Constant(value=str(name)), value],
+                    keywords=[],
+                )
+            ) if _is_name(name):
+                attribute = ast.Attribute(replace_nodes(target, undo), name)
+                yield node, ast.Assign([attribute], replace_nodes(value, undo), lineno=0)
+                return
             case ast.expr() if plain := undo(node):
                 yield node, plain
                 return
@@ -210,6 +221,8 @@ def _plain(node: ast.AST, usual: Collection[str]) -> ast.expr | None:
         ) if (last_name(back), last_name(forth)) in _ROUND_TRIPS:
             is_equal = _CONVERTS.isdisjoint(each.arg or "default" for each in how)
             return value if is_equal and "pickle" not in ast.unparse(back) else None
+        case ast.Call(args=given) if (args := _unpacked(given)) != given:
+            return ast.Call(node.func, args, node.keywords)
         case (
             ast.Call(
                 func=ast.Name(id="getattr"),
@@ -233,7 +246,23 @@ def _plain(node: ast.AST, usual: Collection[str]) -> ast.expr | None:
         case _:
             return None
     for name in names:
-        if not name.isidentifier() or iskeyword(name):
+        if not _is_name(name):
             return None
         value = ast.Attribute(value, name)
     return value
+
+
+def _unpacked(args: list[ast.expr]) -> list[ast.expr]:
+    """The arguments of a call with those of lists that are written out there."""
+    found: list[ast.expr] = []
+    for each in args:
+        match each:
+            case ast.Starred(value=ast.List(elts=parts) | ast.Tuple(elts=parts)):
+                found += parts
+            case _:
+                found.append(each)
+    return found
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)

@@ -21,6 +21,11 @@ ANY = (
         r"(?P<q>[\"'])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'])[\w$./-]{1,24}\2",
         "puts a name together from pieces",
     ),
+    Trick.reaching(
+        r"(?<!git )\bdiff\b(?:\s+-[\w-]+)*\s+"
+        r"(?:-\w*[bBEiwZ]\w*|--(?:ignore-\w+|strip-\w+)[\w-]*)(?!\S)",
+        "has files compared loosely",
+    ),
 )
 _FUNCTIONS = (
     r"time\.(?:time|perf_counter|monotonic|process_time|sleep)(?:_ns)?|json\.(?:load|dump)s?"
@@ -100,6 +105,8 @@ SHELL = (
         rf"|^\s*(?:function\s+{_COMMANDS}\s*(?:\(\s*\)\s*)?|{_COMMANDS}\s*\(\s*\)\s*)\{{",
         "changes a command of the shell",
     ),
+    # Within a function it may hold for a subshell only.
+    Trick.reaching(r"^shopt\b.*\snocasematch\b", "changes how the shell compares"),
     Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\sDEBUG\s*$", "hooks into the shell"),
     # With `sed` and `grep` a program shows how it is used, which stands at its top.
     Trick.reaching(r"\b(?:cksum|md5sum|sha\d*sum)\b[^|;#]*\$(?:0|\{0)", _READS_PROGRAM),
@@ -122,7 +129,7 @@ C = (
     ),
 )
 _CLOCK = (
-    r"\b(?:time\.(?:time|monotonic|perf_counter|process_time)(?:_ns)?"
+    r"\b(?:time\.time(?:_ns)?|(?:time\.)?(?:monotonic|perf_counter|process_time)(?:_ns)?"
     r"|(?:Date|performance)\.now)\(\)"
 )
 _COMPARES_CLOCK = rf"[^:#\n]*(?:{_CLOCK}[^:#\n-]*[<>]|[<>][^:#\n]*{_CLOCK})"
@@ -168,6 +175,7 @@ _ANY_FILE = re.compile("")
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
 _SCRIPT = re.compile(r"\.(?:awk|(?:ba)?sh|pm)$")
 _COMPILED = re.compile(r"\.(?:c|cc|cpp|h|hpp)$")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _MAIN = re.compile(r"\bmain\s*\(")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
 _TEST = re.compile(
@@ -232,6 +240,19 @@ def naming(files: Iterable[Path]) -> list[Trick]:
     quoted = rf"[\"'`](?:[^\"'`\s]*/)?(?:{names})[\"'`]"
     pattern = rf"{quoted}|<\s*(?:[^\s<]*/)?(?:{names})(?![\w.-])"
     return [Trick.reaching(pattern, "names a file of the check")] if names else []
+
+
+def redefining(headers: Iterable[str]) -> list[Trick]:
+    """What finds a macro of the check's C headers that source defines.
+
+    Example:
+        >>> (defines,) = redefining(["#ifndef CHECK_H\\n#define CHECK_H\\n"])
+        >>> bool(defines.pattern.search("#define CHECK_H"))
+        True
+    """
+    names = "|".join(sorted({name for text in headers for name in _MACRO.findall(text)}))
+    pattern = rf"^\s*#\s*define\s+(?:{names})\b"
+    return [Trick.reaching(pattern, "defines a macro of the check")] if names else []
 
 
 def _is_source(path: str) -> bool:

@@ -37,7 +37,7 @@ from retrai_goal_support import (
     text_of,
 )
 
-from .command_audit import audit_commands, naming
+from .command_audit import audit_commands, naming, redefining
 from .command_environment import command_environment
 from .command_files import (
     CONFIGURATION,
@@ -116,7 +116,10 @@ class CommandGoal(GoalBase[CommandT]):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
         programs = named_files(self.resolved_text(project), project, self.options.path)
-        tricks = [*self.tricks, *naming(map(Path, self._own_at_start))]
+        files = [Path(name) for name in self._own_at_start]
+        texts = zip(files, self.texts_of_check[1:], strict=True)
+        headers = (text for file, text in texts if file.suffix in (".h", ".hpp"))
+        tricks = [*self.tricks, *naming(files), *redefining(headers)]
         return audit_commands(diff, project, programs, tricks)
 
     @cached_property

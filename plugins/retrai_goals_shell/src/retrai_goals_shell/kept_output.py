@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from retrai_goal_support import SavedModel, project_files
 
-from .other_inputs import OtherInput, digest_of
+from .other_inputs import OtherInput, data_files, digest_of
 
 SHOWN_CHARS = 2000
+MAX_BYTES = 20_000_000
 _BUILT = re.compile(
     r"(?:^|/)(?:build|out|bin|obj|dist|\.cache)/|\.(?:o|d|a|so|dylib|dll|exe|obj|class|rlib|pyc|gcda)$"
 )
@@ -29,14 +30,18 @@ class KeptOutput(SavedModel):
         shown: the beginning of it, for people.
         files: digests of the files that it writes, by the path that was given.
         written: files of the project that the command itself made or changed.
+        overwritten: what those of them held that were there before it.
         others: other inputs, with what it printed for them.
         problem: why there is nothing to compare with; empty when there is.
     """
+
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
     digest: str = ""
     shown: str = ""
     files: dict[str, str] = Field(default_factory=dict[str, str])
     written: list[str] = Field(default_factory=list[str])
+    overwritten: dict[str, bytes] = Field(default_factory=dict[str, bytes])
     others: list[OtherInput] = Field(default_factory=list[OtherInput])
     problem: str = ""
 
@@ -77,6 +82,26 @@ def file_stats(project: Path) -> dict[str, tuple[int, int]]:
             status = (project / name).lstat()
             found[name] = status.st_size, status.st_mtime_ns
     return found
+
+
+def data_in(project: Path) -> dict[str, bytes]:
+    """What the project's small files with data hold, `MAX_BYTES` of them."""
+    found: dict[str, bytes] = {}
+    left = MAX_BYTES
+    for name in data_files(project):
+        left -= (project / name).stat().st_size
+        if left < 0:
+            break
+        found[name] = (project / name).read_bytes()
+    return found
+
+
+def put_back(copy: Path, files: Mapping[str, bytes]) -> None:
+    """Have files of a copy hold what they held; links stay as they are."""
+    for name, data in files.items():
+        path = copy / name
+        if path.is_file() and not path.is_symlink():
+            path.write_bytes(data)
 
 
 def changed_files(

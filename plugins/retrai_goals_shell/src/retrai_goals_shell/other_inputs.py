@@ -9,8 +9,9 @@ answer is looked up is quick, and the next one is as slow as ever.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
 from pathlib import Path
 from typing import Literal
@@ -26,6 +27,11 @@ MAX_FILES = 3
 MAX_LITERALS = 2
 NUMBERS_A_FILE = 5
 MIN_PIECES = 4
+LESS_DATA = 0.9
+"""A file that has less than this part of what it had is tried as it was. One with other settings
+has as much."""
+MIN_DATA_BYTES = 500
+"""What is smaller holds settings."""
 _NO_PIECES = 1000
 """From here on other numbers have no small factor, which the first one often has."""
 
@@ -54,8 +60,8 @@ class OtherInput(BaseModel):
     """One change of what the command works on.
 
     Attributes:
-        kind: `command`, `data` (a file), `literal` (a number in the program), or `digits` (the
-            program prints more of them).
+        kind: `command`, `data` (a file), `first data` (a file as it is when the run begins),
+            `literal` (a number in the program), or `digits` (the program prints more of them).
         path: of the file, relative to the folder that the command runs in.
         data: what the file holds.
         is_reordered: its lines are also in another order.
@@ -68,7 +74,7 @@ class OtherInput(BaseModel):
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
-    kind: Literal["command", "data", "literal", "digits"]
+    kind: Literal["command", "data", "first data", "literal", "digits"]
     path: str = ""
     data: bytes = b""
     is_reordered: bool = False
@@ -84,6 +90,8 @@ class OtherInput(BaseModel):
         """For people; it does not say which other input was tried."""
         if self.kind == "command":
             return "other arguments"
+        if self.kind == "first data":
+            return f"{self.path} as it was"
         what = "more digits" if self.kind == "digits" else "other values"
         return f"{what}{' and another order of lines' if self.is_reordered else ''} in {self.path}"
 
@@ -115,7 +123,7 @@ def candidates(
     for name in [name for name in sources if _digits_in(_text(folder / name))][:1]:
         old = _digits_in(_text(folder / name))
         yield OtherInput(kind="digits", path=name, old=old, line=command)
-    data = [name for name in _data_files(folder) if name not in written]
+    data = [name for name in data_files(folder) if name not in written]
     data.sort(key=lambda name: Path(name).name not in around)
     for name in data[:MAX_FILES]:
         text = _text(folder / name)
@@ -150,11 +158,14 @@ def put_in(folder: Path, other: OtherInput) -> bool:
     path = folder / other.path
     if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
         return False  # what the link leads to is no copy
-    if other.kind == "data":
+    if other.kind in ("data", "first data"):
         # Also where the run changed the file: an input of before is still one.
-        if path.is_file():
+        is_there = path.is_file()
+        if other.kind == "first data" and is_there:
+            is_there = path.stat().st_size < LESS_DATA * len(other.data)
+        if is_there:
             path.write_bytes(other.data)
-        return path.is_file()
+        return is_there
     text = _text(path)
     if other.kind == "digits":
         if _digits_in(text) != other.old:
@@ -253,7 +264,35 @@ def _modules(folder: Path, words: set[str], known: Sequence[str]) -> list[str]:
     ]
 
 
-def _data_files(folder: Path) -> list[str]:
+def first_data(
+    data: Mapping[str, bytes], path: str, line: str, digest: str, seconds: float
+) -> list[OtherInput]:
+    """The largest files with data, as they are when the run begins.
+
+    Args:
+        data: by path in the project.
+        path: the folder in it that the command runs in.
+        line: the command.
+        digest: of what it prints for them.
+        seconds: how long that takes.
+    """
+    largest = sorted(data, key=lambda name: -len(data[name]))[:MAX_FILES]
+    return [
+        OtherInput(
+            kind="first data",
+            path=os.path.relpath(name, path),
+            data=data[name],
+            line=line,
+            digest=digest,
+            seconds=seconds,
+        )
+        for name in largest
+        if len(data[name]) >= MIN_DATA_BYTES
+    ]
+
+
+def data_files(folder: Path) -> list[str]:
+    """Small files with data of a folder, relative."""
     return [
         name
         for name in project_files(folder)

@@ -20,11 +20,13 @@ from .kept_output import (
     KeptOutput,
     changed_files,
     comparable,
+    data_in,
     digest_files,
     digest_of_all,
     file_stats,
+    put_back,
 )
-from .other_inputs import digest_of
+from .other_inputs import digest_of, first_data
 from .perf_options import PerfCheckOptions
 
 NOT_TRIED = "other inputs could not be tried: {}"
@@ -121,18 +123,20 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
-        command = self.command()
+        command, on_copy = self.command(), cwd != self.context.project
+        is_first = kept is None or (not state and not on_copy)
+        data = await asyncio.to_thread(data_in, cwd) if is_first else {}
         try:
-            measured = await self._measure(cwd)
+            measured = await self._measure(cwd, kept.overwritten if kept and on_copy else {})
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
-        if kept is None or (not state and cwd == self.context.project):
-            kept = await self._record_output(measured, cwd)
+        if kept is None or is_first:
+            kept = await self._record_output(measured, cwd, data)
             await asyncio.to_thread(kept.save, self._output_file)
         compares = self.options.compare_output
         if problem := measured.problem or (kept.problem if compares else ""):
             return suite_result({}, command, problem=problem, output=measured.printed)
-        if compares and cwd != self.context.project:
+        if compares and on_copy:
             try:
                 measured.difference = await self._trials.differs(cwd, kept.others)
             except OSError as error:
@@ -154,18 +158,23 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def _output_file(self) -> Path:
         return self.context.run_dir / self.name / "output.json"
 
-    async def _measure(self, cwd: Path) -> Measured:
-        """Repeat it until one figure is too slow, or all are in."""
+    async def _measure(self, cwd: Path, overwritten: Mapping[str, bytes]) -> Measured:
+        """Repeat it until one figure is too slow, or all are in.
+
+        Args:
+            cwd: the project, or a copy of it.
+            overwritten: what files hold before each repeat.
+        """
         measured = Measured()
         before = await asyncio.to_thread(file_stats, cwd)
         for _ in range(self.options.warmup):
-            await self._once(cwd, measured)
+            await self._once(cwd, measured, overwritten)
             if measured.problem:
                 return measured
         for _ in range(self.options.runs):
             seconds: list[float] = []
             for _ in range(self.options.repeats):
-                seconds.append(await self._once(cwd, measured))
+                seconds.append(await self._once(cwd, measured, overwritten))
                 if measured.problem:
                     return measured
             measured.groups.append(seconds)
@@ -174,9 +183,10 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         measured.last.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
-    async def _once(self, cwd: Path, measured: Measured) -> float:
+    async def _once(self, cwd: Path, measured: Measured, overwritten: Mapping[str, bytes]) -> float:
         """One repeat, in fresh folders for what programs keep; its seconds."""
         folder = cwd / self.options.path
+        await asyncio.to_thread(put_back, cwd, overwritten)
         async with fresh_folder("tmp") as fresh:
             done = await self._trials.start(self.options.command, folder, fresh)
         measured.problem = self.unfinished(done, "the command")
@@ -193,17 +203,29 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def _trials(self) -> InputTrials:
         return InputTrials(self.context, self.options)
 
-    async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
-        kept = measured.last
+    async def _record_output(
+        self, measured: Measured, cwd: Path, data: Mapping[str, bytes]
+    ) -> KeptOutput:
+        """What the command did when the run began.
+
+        Args:
+            measured: its repeats.
+            cwd: the project.
+            data: what files held before them.
+        """
+        kept, options = measured.last, self.options
+        kept.overwritten = {name: data[name] for name in kept.written if name in data}
         kept.problem = measured.incomparable
         if not kept.problem:
             (kept.digest,) = measured.outputs
-        if kept.digest and self.options.compare_output:
-            written = [*kept.written, *self.options.output_files]
+        if kept.digest and options.compare_output:
+            written = [*kept.written, *options.output_files]
             usual_s = median(measured.slowest)
             try:
                 known = digest_of_all(kept.digest, kept.files)
                 kept.others = await self._trials.find(cwd, written, known, usual_s)
+                only_read = {name: text for name, text in data.items() if name not in written}
+                kept.others += first_data(only_read, options.path, options.command, known, usual_s)
             except OSError as error:
                 message = f"perf-check: {NOT_TRIED.format(error)}"
                 self.context.publish("log", level="warning", message=message)

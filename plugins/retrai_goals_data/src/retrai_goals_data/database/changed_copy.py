@@ -20,7 +20,7 @@ from .connecting import Database, opened
 from .jobs import Target
 from .measuring import run_once
 from .missing_data import add_missing_data
-from .reading import Query, read_query
+from .reading import Query
 from .row_changes import PART, add_rows, columns_of, exchange, row_ids
 from .samples import MAX_COMPARED, Compared, difference
 from .unique_columns import referring_in, unique_together_in
@@ -54,16 +54,16 @@ def compare_on_changed_copy(
         max_ms: what is below is quick enough.
     """
     path = Path(target.path)
-    texts = original.without_limit(query)
-    if texts is None and original.without_limit(original) == (original.text, original.text):
+    queries = original.for_samples(query)
+    if queries is None and not original.has_limit:
         # Only the new query has a LIMIT, and rows that are equal in its order are the same rows.
-        texts = original.text, query.text
-    if texts is None or not target.path or path.stat().st_size > MAX_BYTES:
+        queries = original, query
+    if queries is None or not target.path or path.stat().st_size > MAX_BYTES:
         return Compared(not_tried="the database is no file, or too large a one")
     if sum(sizes.values()) > MAX_ROWS:
         return Compared(not_tried="the tables are too large")
-    left, right = (read_query(text, target.dialect) for text in texts)
-    tables = {**query.tables, **original.tables}
+    left, right = queries
+    tables = {**right.tables, **left.tables}
     done = 0
     with tempfile.TemporaryDirectory(prefix="tmp") as room:
         copy = Path(room) / path.name

@@ -126,6 +126,11 @@ class Query:
         return any(str(table.db) for table in self.tree.find_all(exp.Table))
 
     @property
+    def has_limit(self) -> bool:
+        """Whether it has a LIMIT anywhere."""
+        return _has_limit(self.tree)
+
+    @property
     def files(self) -> set[str]:
         """Calls in the place of a table that read a file, as SQL (`read_csv('a.csv')`)."""
         calls = [table.this.sql(dialect=_NAMES[self.dialect]) for table in self._calls()]
@@ -164,24 +169,37 @@ class Query:
             found.append(index)
         return found
 
-    def without_limit(self, other: Query) -> tuple[str, str] | None:
-        """Both queries without the LIMIT that ends them alike; None where a LIMIT stays inside.
+    def for_samples(self, other: Query) -> tuple[Query, Query] | None:
+        """Both queries as samples are asked them: without the schema that an unqualified table has
+        anyway, and without the LIMIT that ends them alike. None where a LIMIT stays inside.
 
         On a sample more rows are equal in what they are ordered by, and which of those come within
         the limit says nothing.
         """
-        one, two = self.tree.copy(), other.tree.copy()
+        one, two = self._unqualified(), other._unqualified()
         for name in ("limit", "offset"):
             if one.args.get(name) == two.args.get(name):
                 one.set(name, None)
                 two.set(name, None)
-        if any(one.find_all(exp.Limit, exp.Fetch)):
+        if _has_limit(one):
             return None
-        name = _NAMES[self.dialect]
-        same = one.args.get("limit") == self.tree.args.get("limit")
-        if same and two.args.get("limit") == other.tree.args.get("limit"):
-            return self.text, other.text
-        return one.sql(dialect=name), two.sql(dialect=name)
+        return self._with(one), other._with(two)
+
+    def _with(self, tree: Any) -> Query:
+        """The query of a changed tree; the same one where it is as it was."""
+        if tree == self.tree:
+            return self
+        return read_query(tree.sql(dialect=_NAMES[self.dialect]), self.dialect)
+
+    def _unqualified(self) -> Any:
+        """A copy of the tree; in it no schema is named that an unqualified table has anyway."""
+        tree = self.tree.copy()
+        defined = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
+        for node in tree.find_all(exp.Table, exp.Column):
+            name = str(node.name if isinstance(node, exp.Table) else node.table).lower()
+            if str(node.db).lower() in _HOME_SCHEMAS and not node.catalog and name not in defined:
+                node.set("db", None)
+        return tree
 
     def with_lower_bounds(self, other: Query) -> tuple[Query, Query] | None:
         """Both queries with each lower bound divided by ten that occurs as often in both; None
@@ -195,9 +213,7 @@ class Query:
         for bound in chain.from_iterable(bounds):
             if str(bound.this) in lowered:
                 bound.set("this", str(max(1.0, float(bound.this) / 10)))
-        left, right = (
-            read_query(tree.sql(dialect=_NAMES[self.dialect]), self.dialect) for tree in trees
-        )
+        left, right = (self._with(tree) for tree in trees)
         return left, right
 
 
@@ -243,6 +259,10 @@ def quoted(name: str) -> str:
 
 def _bare(item: Any) -> str:
     return (item.this if isinstance(item, exp.Alias) else item).sql().lower()
+
+
+def _has_limit(tree: Any) -> bool:
+    return any(tree.find_all(exp.Limit, exp.Fetch))
 
 
 def _lower_bounds(tree: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from hashlib import md5
 
 from .connecting import Database
 from .measuring import Measured, as_text, run_once
-from .reading import Query, quoted, read_query
+from .reading import Query, quoted
 from .row_digest import Row, row_text
 from .unique_columns import unique_together_in
 
@@ -64,15 +64,15 @@ def compare_on_samples(
         sizes: rows by table, of those that both may read.
         salt: decides which rows are taken.
     """
-    texts = original.without_limit(query)
-    if texts is None:
+    queries = original.for_samples(query)
+    if queries is None:
         return Compared(not_tried="a LIMIT inside the query leaves open which rows are meant")
-    if original.qualifies or query.qualifies:
+    left, right = queries
+    if left.qualifies or right.qualifies:
         return Compared(not_tried="a query names the schema of its tables")
     if not sizes:
         return Compared(not_tried="the query reads no table")
-    left, right = (read_query(text, database.dialect) for text in texts)
-    tables = {**query.tables, **original.tables}
+    tables = {**right.tables, **left.tables}
     wanted = {name: sql for name, sql in tables.items() if name in sizes}
     database.timeout_s = TIMEOUT_S
     if database.dialect == "sqlite":
