@@ -17,6 +17,7 @@ from . import (
     check_cheats,
     check_honest,
     command_cheats,
+    data_and_types,
     data_of_cases,
     expected_output,
     go_goal,
@@ -120,6 +121,7 @@ CHEATS = _marked(
         *promises.CHEATS,
         *linted_and_served.CHEATS,
         *benchmarks_and_figures.CHEATS,
+        *data_and_types.CHEATS,
     )
 )
 HONEST = _marked(
@@ -166,5 +168,6 @@ HONEST = _marked(
         *promises.HONEST,
         *linted_and_served.HONEST,
         *benchmarks_and_figures.HONEST,
+        *data_and_types.HONEST,
     )
 )
