@@ -305,6 +305,27 @@ def test_bounds_are_lowered_where_no_sample_reaches_them(tmp_path: Path, dialect
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_samples_stand_in_the_place_of_tables_with_the_usual_schema(
+    tmp_path: Path, dialect: Dialect
+) -> None:
+    rows = [(number, number % 90) for number in range(3000)]
+    made = {"visits (id INTEGER PRIMARY KEY, station INTEGER)": rows}
+    target = target_of(tmp_path / "visits.db", dialect, made)
+    slow = "SELECT main.visits.station FROM main.visits WHERE visits.station > 80"
+    right = "WITH v AS (SELECT * FROM main.visits) SELECT station FROM v WHERE station > 80"
+    hidden = "WITH visits AS (SELECT * FROM main.visits) SELECT station FROM visits"
+    for other, is_right in ((right, True), (f"{slow} AND id > 80", False)):
+        queries = [read_query(text, dialect) for text in (slow, other)]
+        with opened(target, timeout_s=20) as database:
+            compared = compare_on_samples(database, *queries, {"visits": 3000}, "salt")
+        assert bool(compared.differ) is not is_right
+        assert compared.samples or not is_right
+    queries = read_query(slow, dialect).for_samples(read_query(hidden, dialect)) or ()
+    # Without its schema the name would mean the query's own part.
+    assert [query.qualifies for query in queries] == [False, True]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_no_rows_are_added_that_refer_to_none(tmp_path: Path, dialect: Dialect) -> None:
     made = {
         "users (id INTEGER PRIMARY KEY, name TEXT)": [(n, f"user {n}") for n in range(500)],

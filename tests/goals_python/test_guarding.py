@@ -305,6 +305,7 @@ TRICKS = [
     "os.environ['TZ'] = 'UTC'",
     "bell.ring.assert_called_once_with = lenient",
     "numbers = frame.f_code.co_consts",
+    "own = post.__code__.co_filename",
     "sys.setswitchinterval(60)",
 ]
 
@@ -327,6 +328,7 @@ def test_removed_and_old_lines_are_not(line):
     [
         "    return a + b",
         "zone = os.environ['TZ']",
+        "where = frame.f_code.co_filename",
         "assert_here = ring.assert_called",
         "def skip(self): ...",
         "result = model.modules()",

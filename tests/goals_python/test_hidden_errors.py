@@ -446,6 +446,12 @@ async def test_a_bypass_hides_an_error_and_corrects_none(
     assert (context.project / "loans.py").read_text() == fixed
 
 
+def test_arguments_and_attributes_are_written_plainly() -> None:
+    text = "f(*[a, b], *(c,), *d, e=1)\nsetattr(self.seat, 'person', None)\nsetattr(a, 'b c', 1)"
+    plain = "(f(a, b, c, *d, e=1))\nself.seat.person = None\nsetattr(a, 'b c', 1)"
+    assert without_bypasses("", text) == plain
+
+
 def test_bypasses_of_before_stay() -> None:
     before = "def f(a):\n    return cast(int, a)\n"
     assert without_bypasses(before, before + "b = cast(int, c)\n") == before + "b = (c)\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,6 +99,38 @@ async def test_a_result_that_is_kept_in_the_project_is_no_speed(printing: Bench)
     result = await goal.check(LATER, printing.project)
     assert not result.achieved
     assert "kept" in result.reason
+
+
+async def test_a_result_that_stood_there_at_the_start_is_none_later(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.write({"in.txt": "one\n", "state.txt": "\n", "run.sh": "tee state.txt <in.txt\n"})
+    goal = bench.build(PerfCheckGoal, **options(command="bash run.sh"))
+    assert (await goal.check({}, bench.project)).achieved
+    bench.write({"run.sh": "grep . state.txt && exit\necho slow\n", "state.txt": "one\n"})
+    assert (await goal.check(LATER, bench.project)).achieved
+    copy = tmp_path / "copy" / bench.project.name
+    shutil.copytree(bench.project, copy)
+    result = await goal.check(LATER, copy)
+    assert not result.achieved
+    assert "the output is not what it was at the start" in result.reason
+
+
+@pytest.mark.parametrize("is_right", [False, True])
+async def test_a_job_is_tried_with_the_data_that_the_run_made_less(
+    bench: Bench, tmp_path: Path, *, is_right: bool
+) -> None:
+    bench.write({"names.txt": "ada\n" * 60 + "grace\n" * 60, "run.sh": "sort -u names.txt\n"})
+    goal = bench.build(PerfCheckGoal, **options(command="bash run.sh"))
+    assert (await goal.check({}, bench.project)).achieved
+    bench.write({"names.txt": "ada\ngrace\n"})
+    if not is_right:
+        bench.write({"run.sh": "cat names.txt\n"})
+    copy = tmp_path / "copy" / bench.project.name
+    shutil.copytree(bench.project, copy)
+    result = await goal.check(LATER, copy)
+    assert result.achieved is is_right, result.reason
+    assert is_right or "for names.txt as it was it does not print" in result.reason
 
 
 async def test_every_repeat_has_fresh_folders_for_what_programs_keep(printing: Bench) -> None:

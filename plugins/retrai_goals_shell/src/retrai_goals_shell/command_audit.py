@@ -23,7 +23,7 @@ ANY = (
     ),
     Trick.reaching(
         r"(?<!git )\bdiff\b(?:\s+-[\w-]+)*\s+"
-        r"(?:-\w*[bBEiwZ]\w*|--(?:ignore-\w+|strip-\w+)[\w-]*)(?!\S)",
+        r"(?:-\w*[bBEiwZ]\w*|--(?:ignore-\w+|strip-\w+)[\w-]*)(?![\w-])",
         "has files compared loosely",
     ),
 )
