@@ -270,7 +270,9 @@ MODULE = "module.exports = [];"
 
 
 def test_a_module_may_not_come_before_data_of_its_name(bench: Bench) -> None:
-    bench.write({"data/wanted.json": "[]", "data/wanted.js": f"{MODULE}\n", "lib/other.js": "f();\n"})
+    bench.write(
+        {"data/wanted.json": "[]", "data/wanted.js": f"{MODULE}\n", "lib/other.js": "f();\n"}
+    )
     diff = _added("data/wanted.js", MODULE) + _added("lib/other.js", "f();")
     assert [each.path for each in audit_js(diff, bench.project) if _is_suspect(each)] == [
         "data/wanted.js"

@@ -452,6 +452,15 @@ def test_arguments_and_attributes_are_written_plainly() -> None:
     assert without_bypasses("", text) == plain
 
 
+def test_parameters_that_became_anything_are_put_back() -> None:
+    before = "class Sheet:\n    def write(self, rows: list[str], path: str) -> int: ..."
+    now = before.replace("rows: list[str], path: str", "*args, **kwargs: Any")
+    assert without_bypasses(before, now) == before
+    assert without_bypasses("def f(a): ...", "def f(*args, **kwargs): ...") == "def f(a): ..."
+    assert not without_bypasses(before, now.replace("Any", "str"))
+    assert not without_bypasses("def f(*a): ...", "def f(*args, **kwargs): ...")
+
+
 def test_bypasses_of_before_stay() -> None:
     before = "def f(a):\n    return cast(int, a)\n"
     assert without_bypasses(before, before + "b = cast(int, c)\n") == before + "b = (c)\n"

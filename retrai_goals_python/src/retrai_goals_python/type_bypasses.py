@@ -19,6 +19,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from keyword import iskeyword
 
+from retrai_goal_support import python_functions
+
 from .overloads import functions_of_overloads
 from .python_source import (
     NOT_PARSED,
@@ -93,7 +95,11 @@ def _undone(before: str, now: str, wider: Collection[str]) -> str:
     for line in now.split("\n"):
         starts.append(starts[-1] + len(line.encode()) + 1)
     data = now.encode()
-    undone = [*_bypasses(tree), *_types_that_became_any(old, tree, wider)]
+    undone = [
+        *_bypasses(tree),
+        *_types_that_became_any(old, tree, wider),
+        *_signatures_that_take_anything(before, now),
+    ]
     for node, plain in sorted(undone, key=lambda each: _span(each[0]), reverse=True):
         text = ast.unparse(node)
         known[text] -= 1
@@ -124,6 +130,30 @@ def _types_that_became_any(
             continue
         if (known := old.get(name)) and known[1] and _says_less(said, known[1]):
             yield node, ast.arg(node.arg, known[1]) if isinstance(node, ast.arg) else known[1]
+
+
+def _signatures_that_take_anything(before: str, now: str) -> Iterator[tuple[_Code, ast.arguments]]:
+    """Where functions take `*args, **kwargs` now, each with the parameters that it had."""
+    known = python_functions(before)
+    for name, function in python_functions(now).items():
+        args, old = function.args, known.get(name)
+        if not (old and args.vararg and args.kwarg) or old.args.vararg or old.args.kwarg:
+            continue
+        plain = [arg for arg, _ in arguments_of(function)]
+        said = [each.annotation for each in (args.vararg, args.kwarg) if each.annotation]
+        if len(plain) < len(arguments_of(old)) and all(map(_is_any, said)):
+            first, last = [*plain, args.vararg][0], args.kwarg
+            start = first.col_offset - (first is args.vararg)
+            yield (
+                ast.arg(
+                    "",
+                    lineno=first.lineno,
+                    col_offset=start,
+                    end_lineno=last.end_lineno,
+                    end_col_offset=last.end_col_offset,
+                ),
+                old.args,
+            )
 
 
 def _declared(tree: ast.Module) -> dict[str, tuple[ast.expr | ast.arg, ast.expr | None]]:
