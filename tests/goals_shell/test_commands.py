@@ -440,3 +440,21 @@ async def test_what_a_passing_target_prints_is_not_taken_for_words_of_make(bench
     bench.write({"Makefile": "test:\n\t@echo 'ok: a missing separator is refused'\n"})
     result = await bench.build(MakeTestGoal).check({}, bench.project)
     assert result.achieved, result.reason
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [
+        ("pages/index.html", "was changed, and the check compares output with it"),
+        ("sensor/limits.toml", "was changed, and the check reads it"),
+        ("sensor/other.toml", ""),
+        ("sensor/read.py", ""),
+    ],
+)
+def test_changed_files_that_the_check_reads_are_told(bench: Bench, path: str, what: str) -> None:
+    bench.write({"check.sh": "./made | diff - pages/index.html\npython3 sensor/read.py\n"})
+    bench.write({"sensor/limits.toml": "", "ci/drift.sh": "grep 0.02 sensor/limits.toml\n"})
+    bench.write({path: "x\n"})
+    goal = bench.build(ShellGoal, check_command="bash check.sh && bash ci/drift.sh")
+    diff = f"--- a/{path}\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n"
+    assert [each.what for each in goal.audit(diff)] == ([what] if what else [])

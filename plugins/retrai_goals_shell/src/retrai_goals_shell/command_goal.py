@@ -51,7 +51,7 @@ from .edits import read_editable
 from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .recorded_programs import record_programs
-from .scripts_of_check import compared_data, resolve_target, scripts_of_check
+from .scripts_of_check import read_by_check, resolve_target, scripts_of_check
 from .shell_expectations import files_read_by_loops
 from .unmet_expectations import UnmetExpectations
 
@@ -232,7 +232,7 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         changed = dict.fromkeys(path.removeprefix(prefix) for _, path, _, _ in changed_lines(diff))
         return [
             *super().audit(diff),
-            *compared_data(self.texts_of_check, changed),
+            *read_by_check(self.texts_of_check, changed),
         ]
 
     @abstractmethod

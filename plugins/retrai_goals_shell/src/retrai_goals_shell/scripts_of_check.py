@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -34,6 +34,7 @@ _DRIVES = re.compile(
 )
 """Starts another program, or asserts what one answered."""
 _DATA = re.compile(r"\.(?:json|jsonl|ndjson|csv|tsv|txt|ya?ml|toml|dat)$")
+_SETTINGS = re.compile(r"\.(?:toml|json|ya?ml|ini|cfg|conf)$")
 _ASSIGNS = re.compile(r"(?:[ \t]*(?:(?:export[ \t]+)?\w+=[^\n;|&()`]*|#[^\n]*)?\n)+")
 _MAX_DEPTH = 3
 
@@ -93,9 +94,9 @@ def scripts_of_check(line: str, project: Path, path: str = ".") -> list[str]:
     return list(dict.fromkeys([*found, *alone]))
 
 
-def compared_data(texts: Iterable[str], changed: Iterable[str]) -> Iterator[Suspicion]:
-    """Changed files that the check compares printed output with. It may be a golden file, or one
-    that is generated and has to be up to date.
+def read_by_check(texts: Sequence[str], changed: Iterable[str]) -> Iterator[Suspicion]:
+    """Changed files that the check compares printed output with, and settings that it names. It may
+    be a golden file, or one that is generated and has to be up to date.
 
     Args:
         texts: what the shell runs, and the scripts of the check.
@@ -109,6 +110,8 @@ def compared_data(texts: Iterable[str], changed: Iterable[str]) -> Iterator[Susp
     for path in changed:
         if any(fnmatch(path, each) and each.count("/") == path.count("/") for each in patterns):
             yield Suspicion(path, 1, "was changed, and the check compares output with it")
+        elif _SETTINGS.search(path) and any(PurePosixPath(path).name in text for text in texts):
+            yield Suspicion(path, 1, "was changed, and the check reads it")
 
 
 def _run_by(line: str, project: Path, path: str) -> Iterator[str]:
