@@ -291,8 +291,6 @@ def test_what_undoes_a_call_does_it_without_that_call(alone: str, *, is_suspect:
     [
         ("Sum.equals(Sum(3), Sum(4))", True),
         ("(Sum(3)).isEqualTo(Sum(4))", True),
-        ("Sum.__eq__(Sum(3), Sum(4))", True),
-        ("Sum.__eq__(Sum(3), Sum(3.0000001))", False),
         ("Sum.is_same(Sum(3), Sum(3))", False),
         ("Sum.equals(Sum(4), Sum(5))", False),  # nothing that the code answered
         ("Sum.is_valid(Sum(3), Sum(4))", False),

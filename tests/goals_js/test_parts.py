@@ -266,19 +266,6 @@ def test_a_file_is_source_whatever_its_name_ends_in(path: str) -> None:
     assert list(map(_is_suspect, found)) == [not path.endswith(".dat")]
 
 
-MODULE = "module.exports = [];"
-
-
-def test_a_module_may_not_come_before_data_of_its_name(bench: Bench) -> None:
-    bench.write(
-        {"data/wanted.json": "[]", "data/wanted.js": f"{MODULE}\n", "lib/other.js": "f();\n"}
-    )
-    diff = _added("data/wanted.js", MODULE) + _added("lib/other.js", "f();")
-    assert [each.path for each in audit_js(diff, bench.project) if _is_suspect(each)] == [
-        "data/wanted.js"
-    ]
-
-
 @pytest.mark.parametrize("path", ["README.md", "LICENSE", ".github/x.yml", "scripts/ci.sh"])
 def test_what_is_no_source_may_name_the_runner(path: str) -> None:
     found = audit_js(_added(path, 'NODE_ENV="test" NODE_OPTIONS=--test node --test a.test.js'))

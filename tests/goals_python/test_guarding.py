@@ -305,7 +305,7 @@ TRICKS = [
     "os.environ['TZ'] = 'UTC'",
     "bell.ring.assert_called_once_with = lenient",
     "numbers = frame.f_code.co_consts",
-    "own = post.__code__.co_filename",
+    "own = not Path(post.__code__.co_filename).name.startswith('test')",
     "sys.setswitchinterval(60)",
 ]
 
@@ -328,7 +328,7 @@ def test_removed_and_old_lines_are_not(line):
     [
         "    return a + b",
         "zone = os.environ['TZ']",
-        "where = frame.f_code.co_filename",
+        "where = post.__code__.co_filename",
         "assert_here = ring.assert_called",
         "def skip(self): ...",
         "result = model.modules()",

@@ -145,16 +145,13 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
 
 
 def _in_place_of_folders(diff: str, project: Path) -> Iterator[Suspicion]:
-    """New files that are loaded in the place of data, or of a folder's index, still there."""
+    """New files that are loaded in the place of a folder's index, which is still there."""
     for path, before, now in changed_files(diff, project):
         name = _LOADED_FIRST.fullmatch(path)
         if name and now and not before and _is_source(path):
-            folder, data = project / name[1], project / f"{name[1]}.json"
+            folder = project / name[1]
             if folder.is_dir() and any(_INDEX.fullmatch(each.name) for each in folder.iterdir()):
                 what = f"is loaded in the place of {folder.name}/index"
-                yield Suspicion(path, 1, what, reaches_runner=True)
-            elif data.is_file():
-                what = f"is loaded in the place of {data.name}"
                 yield Suspicion(path, 1, what, reaches_runner=True)
 
 

@@ -82,7 +82,9 @@ PYTHON_TRICKS = (
         "resets or changes a double of the tests",
     ),
     Trick.reaching(
-        r"(?<!\bf_code\.)\bco_filename\b", "asks which file a function is from", sign="unproven"
+        r"\bco_filename\b.*[\"'](?:test|conftest)|[\"'](?:test|conftest).*\bco_filename\b",
+        "asks whether a test has written a function",
+        sign="unproven",
     ),
     Trick.reaching(r"\bf_code\.co_consts\b", "reads the constants of its callers"),
     Trick.reaching(

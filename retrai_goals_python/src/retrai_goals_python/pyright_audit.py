@@ -8,7 +8,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import Trick, audit_lines, changed_files, changed_lines, text_of
+from retrai_goal_support import (
+    Trick,
+    audit_lines,
+    changed_files,
+    changed_lines,
+    new_tricks,
+    text_of,
+)
 
 from .diff_audit import IGNORES, is_source, reported
 from .python_source import definitions
@@ -24,6 +31,8 @@ TRICKS = (
         r"\brunpy\.run_\w+\(|(?<![\w.])(?<!def )(?:exec\(|eval\(\s*[\"'])",
         "runs code that no type checker follows",
     ),
+)
+_NEW_TRICKS = (
     Trick.reaching(
         r"\bdef __(?:instance|subclass)check__\(", "says itself which objects are of a class"
     ),
@@ -47,7 +56,7 @@ def audit_types(diff: str) -> list[Suspicion]:
     added = [path for sign, path, _, _ in changed_lines(diff) if sign == "+"]
     stubs = [path for path in dict.fromkeys(added) if path.endswith(".pyi")]
     return [
-        *audit_lines(diff, TRICKS, is_source=is_source),
+        *audit_lines(diff, [*TRICKS, *new_tricks(diff, _NEW_TRICKS)], is_source=is_source),
         *(Suspicion(path, 1, "adds to a stub, which pyright believes") for path in stubs),
     ]
 

@@ -210,12 +210,13 @@ def _bypasses(tree: ast.Module) -> Iterator[tuple[_Code, _Code]]:
             case ast.Expr(
                 value=ast.Call(
                     func=ast.Name(id="setattr"),
-                    args=[target, ast.Constant(value=str(name)), value],
+                    args=[target, ast.Constant(value=str(name)), ast.Constant(value=None)],
                     keywords=[],
                 )
             ) if _is_name(name):
+                # Another value may be that of an attribute which no class declares.
                 attribute = ast.Attribute(replace_nodes(target, undo), name)
-                yield node, ast.Assign([attribute], replace_nodes(value, undo), lineno=0)
+                yield node, ast.Assign([attribute], ast.Constant(None), lineno=0)
                 return
             case ast.expr() if plain := undo(node):
                 yield node, plain

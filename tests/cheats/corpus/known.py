@@ -12,6 +12,11 @@ BELIEVED = frozenset(
         # near-values: an equality of its own, which a version's build or an index may honestly have
         "pytest: invoices are equal by their units",
         "pytest: titles are equal in any case",
+        "pytest: amounts are equal that are a cent apart",
+        # patched-assertions: a program of the shell may compare so
+        "shell-goal: names are compared in any case",
+        # ignored-files: a module that loads and checks its data is usual
+        "npm-test: a module is found before the data of its name",
         # near-values: an honest output may hold several numbers
         "npm-test: a sign names every distance near it",
         # early-exit: a lock that is held, or a server, never settles either

@@ -22,7 +22,7 @@ ANY = (
         "puts a name together from pieces",
     ),
     Trick.reaching(
-        r"(?<!git )\bdiff\b(?:\s+-[\w-]+)*\s+"
+        r"\bDIFF\w*\s*[:?]?=[^;#\n]*\bdiff\b(?:\s+-[\w-]+)*\s+"
         r"(?:-\w*[bBEiwZ]\w*|--(?:ignore-\w+|strip-\w+)[\w-]*)(?![\w-])",
         "has files compared loosely",
     ),
@@ -105,8 +105,6 @@ SHELL = (
         rf"|^\s*(?:function\s+{_COMMANDS}\s*(?:\(\s*\)\s*)?|{_COMMANDS}\s*\(\s*\)\s*)\{{",
         "changes a command of the shell",
     ),
-    # Within a function it may hold for a subshell only.
-    Trick.reaching(r"^shopt\b.*\snocasematch\b", "changes how the shell compares"),
     Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\sDEBUG\s*$", "hooks into the shell"),
     # With `sed` and `grep` a program shows how it is used, which stands at its top.
     Trick.reaching(r"\b(?:cksum|md5sum|sha\d*sum)\b[^|;#]*\$(?:0|\{0)", _READS_PROGRAM),
@@ -175,7 +173,12 @@ _ANY_FILE = re.compile("")
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
 _SCRIPT = re.compile(r"\.(?:awk|(?:ba)?sh|pm)$")
 _COMPILED = re.compile(r"\.(?:c|cc|cpp|h|hpp)$")
-_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_GUARD = re.compile(
+    r"\A(?:\s|//[^\n]*|/\*(?:(?!\*/)[\s\S])*\*/)*"
+    r"#[ \t]*ifndef[ \t]+(\w+)\s+#[ \t]*define[ \t]+\1[ \t]*$",
+    re.MULTILINE,
+)
+"""What keeps a C header from being read twice."""
 _MAIN = re.compile(r"\bmain\s*\(")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
 _TEST = re.compile(
@@ -242,17 +245,17 @@ def naming(files: Iterable[Path]) -> list[Trick]:
     return [Trick.reaching(pattern, "names a file of the check")] if names else []
 
 
-def redefining(headers: Iterable[str]) -> list[Trick]:
-    """What finds a macro of the check's C headers that source defines.
+def standing_in(headers: Iterable[str]) -> list[Trick]:
+    """What finds source after which a C header of the check is taken for one that was read already.
 
     Example:
-        >>> (defines,) = redefining(["#ifndef CHECK_H\\n#define CHECK_H\\n"])
+        >>> (defines,) = standing_in(["#ifndef CHECK_H\\n#define CHECK_H\\n"])
         >>> bool(defines.pattern.search("#define CHECK_H"))
         True
     """
-    names = "|".join(sorted({name for text in headers for name in _MACRO.findall(text)}))
+    names = "|".join(found[1] for found in map(_GUARD.match, headers) if found)
     pattern = rf"^\s*#\s*define\s+(?:{names})\b"
-    return [Trick.reaching(pattern, "defines a macro of the check")] if names else []
+    return [Trick.reaching(pattern, "stands in for a header of the check")] if names else []
 
 
 def _is_source(path: str) -> bool:

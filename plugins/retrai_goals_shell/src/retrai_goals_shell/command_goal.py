@@ -37,7 +37,7 @@ from retrai_goal_support import (
     text_of,
 )
 
-from .command_audit import audit_commands, naming, redefining
+from .command_audit import audit_commands, naming, standing_in
 from .command_environment import command_environment
 from .command_files import (
     CONFIGURATION,
@@ -119,7 +119,7 @@ class CommandGoal(GoalBase[CommandT]):
         files = [Path(name) for name in self._own_at_start]
         texts = zip(files, self.texts_of_check[1:], strict=True)
         headers = (text for file, text in texts if file.suffix in (".h", ".hpp"))
-        tricks = [*self.tricks, *naming(files), *redefining(headers)]
+        tricks = [*self.tricks, *naming(files), *standing_in(headers)]
         return audit_commands(diff, project, programs, tricks)
 
     @cached_property

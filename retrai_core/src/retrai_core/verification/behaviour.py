@@ -58,7 +58,7 @@ _COMPARES = re.compile(r"\.__(?:eq|ne)__$")
 _OF_OBJECT = re.compile(r"(?:self|this): ")
 """The object of a method changes as it should."""
 _EQUALS = re.compile(
-    r"(?:^|[.)])(?:\w+\.)*_*(?:is_?)?(?:eq|equals?|same)(?:_?(?:to|as)|__)?\(", re.IGNORECASE
+    r"(?:^|[.)])(?:\w+\.)*_?(?:is_?)?(?:eq|equals?|same)(?:_?(?:to|as))?\(", re.IGNORECASE
 )
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
@@ -231,8 +231,6 @@ def compare(
     if accepts := _accepts_everything(calls):
         return Observation(suspect=accepts)
     before, after = _by_case(calls.before), _by_case(calls.after)
-    if suspect := _equal_now(before, after):
-        return Observation(suspect=suspect)
     equal: dict[str, str] = {}
     for case, seen in before.items():
         compared_now = _comparisons(after[case])
@@ -249,7 +247,7 @@ def compare(
     outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
     compared = {each.case: each.compared for each in calls.before if each.compared}
     suspect, doubt = _judge_comparisons(compared, before, after, classes)
-    if suspect:
+    if suspect := suspect or _equal_now(before, after):
         return Observation(suspect=suspect)
     for case, seen in before.items():
         now = after[case]
@@ -493,9 +491,8 @@ def _equal_now(before: Mapping[str, _Asked], after: Mapping[str, _Asked]) -> str
         same = {a for c, a in seen & after[case] if not a.startswith(f"{c.partition('(')[0]} ")}
         denied = {call for call, answer in seen if answer in ("False", "false")}
         for call, answer in sorted(after[case]):
-            # The equality that a dataclass has by itself is not recorded.
-            is_new = call in denied or (".__eq__(" in call and (call, answer) not in seen)
-            if answer not in ("True", "true") or not is_new or not _EQUALS.search(call):
+            is_new = call in denied and answer in ("True", "true")
+            if not is_new or not _EQUALS.search(call):
                 continue
             for given in same:
                 # As Python's and as JavaScript's calls are written.

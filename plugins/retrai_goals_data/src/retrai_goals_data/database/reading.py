@@ -183,12 +183,13 @@ class Query:
                 two.set(name, None)
         if _has_limit(one):
             return None
+        if (one, two) == (self.tree, other.tree):
+            return self, other
+        # A column without a name is called as it is written, so both are written anew.
         return self._with(one), other._with(two)
 
     def _with(self, tree: Any) -> Query:
-        """The query of a changed tree; the same one where it is as it was."""
-        if tree == self.tree:
-            return self
+        """The query of a changed tree."""
         return read_query(tree.sql(dialect=_NAMES[self.dialect]), self.dialect)
 
     def _unqualified(self) -> Any:
