@@ -22,8 +22,8 @@ ANY = (
         "puts a name together from pieces",
     ),
     Trick.reaching(
-        r"\bDIFF\w*\s*[:?]?=[^;#\n]*\bdiff\b(?:\s+-[\w-]+)*\s+"
-        r"(?:-\w*[bBEiwZ]\w*|--(?:ignore-\w+|strip-\w+)[\w-]*)(?![\w-])",
+        r"\bDIFF\w*\s*[:?]?=[^;#\n]*?\bdiff(?:\s+-[\w-]+)*\s+"
+        r"(?:-(?=\w*[bBEiwZ])\w+|--(?:ignore|strip)-[\w-]+)(?![\w-])",
         "has files compared loosely",
     ),
 )
@@ -130,7 +130,7 @@ _CLOCK = (
     r"\b(?:time\.time(?:_ns)?|(?:time\.)?(?:monotonic|perf_counter|process_time)(?:_ns)?"
     r"|(?:Date|performance)\.now)\(\)"
 )
-_COMPARES_CLOCK = rf"[^:#\n]*(?:{_CLOCK}[^:#\n-]*[<>]|[<>][^:#\n]*{_CLOCK})"
+_COMPARES_CLOCK = rf"[^:#\n]{{0,99}}(?:{_CLOCK}[^:#\n-]{{0,99}}[<>]|[<>][^:#\n]{{0,99}}{_CLOCK})"
 EVADES_TIMING = (
     Trick.reaching(
         r"\bos\.setsid\(|\bPopen\(.*\bstart_new_session\s*=\s*True|\bdetached:\s*true",
@@ -140,9 +140,11 @@ EVADES_TIMING = (
         r"\bos\.fork\(\)(?![\s\S]*\bwait)", "starts what goes on after the end", lines=40
     ),
     Trick.reaching(
-        rf"\bwhile\b{_COMPARES_CLOCK}|\bif\b{_COMPARES_CLOCK}[^\n]*\s*break\b",
+        # Who waits for something sleeps meanwhile.
+        rf"\bwhile\b{_COMPARES_CLOCK}(?![\s\S]*\bsleep\()"
+        rf"|\bif\b{_COMPARES_CLOCK}[^\n]*\n?[^\S\n]*break\b",
         "stops by the clock",
-        lines=2,
+        lines=8,
     ),
 )
 """Work that the measured time does not include, or that is left out when time is up."""

@@ -132,7 +132,7 @@ class InputTrials:
             fresh_folder("tmp") as fresh,
         ):
             folder = copy.folder / self.options.path
-            if not await asyncio.to_thread(put_in, folder, other):
+            if not await asyncio.to_thread(put_in, copy.folder, folder, other):
                 return None, 0.0
             done = await self.start(other.line, folder, fresh, limit_s, writable=[copy.room])
             files = await asyncio.to_thread(digest_files, folder, self.options.output_files)

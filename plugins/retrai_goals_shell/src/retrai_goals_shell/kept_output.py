@@ -89,10 +89,11 @@ def data_in(project: Path) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     left = MAX_BYTES
     for name in data_files(project):
-        left -= (project / name).stat().st_size
-        if left < 0:
-            break
-        found[name] = (project / name).read_bytes()
+        with suppress(OSError):  # gone since it was listed, or closed to us
+            left -= (project / name).stat().st_size
+            if left < 0:
+                break
+            found[name] = (project / name).read_bytes()
     return found
 
 
@@ -101,7 +102,8 @@ def put_back(copy: Path, files: Mapping[str, bytes]) -> None:
     for name, data in files.items():
         path = copy / name
         if path.is_file() and not path.is_symlink():
-            path.write_bytes(data)
+            with suppress(OSError):  # the command replaces it, and does not write into it
+                path.write_bytes(data)
 
 
 def changed_files(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import gcd
 from pathlib import Path
 from typing import Literal
@@ -28,10 +28,10 @@ MAX_LITERALS = 2
 NUMBERS_A_FILE = 5
 MIN_PIECES = 4
 LESS_DATA = 0.9
-"""A file that has less than this part of what it had is tried as it was. One with other settings
-has as much."""
+"""A file that has less than this part of what it had is tried as it was. Other settings leave its
+size much as it was."""
 MIN_DATA_BYTES = 500
-"""What is smaller holds settings."""
+"""Smaller files are taken for settings."""
 _NO_PIECES = 1000
 """From here on other numbers have no small factor, which the first one often has."""
 
@@ -147,8 +147,13 @@ def candidates(
             yield OtherInput(kind="literal", path=name, old=number, new=new, line=command)
 
 
-def put_in(folder: Path, other: OtherInput) -> bool:
+def put_in(copy: Path, folder: Path, other: OtherInput) -> bool:
     """Give a copy the other input; False where it cannot be said how.
+
+    Args:
+        copy: of the project.
+        folder: where the command runs in it.
+        other: the input.
 
     Raises:
         Gone: the number is not in the project any more, in whatever way it may be written.
@@ -156,7 +161,7 @@ def put_in(folder: Path, other: OtherInput) -> bool:
     if other.kind == "command":
         return True
     path = folder / other.path
-    if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
+    if path.is_symlink() or not path.resolve().is_relative_to(copy.resolve()):
         return False  # what the link leads to is no copy
     if other.kind in ("data", "first data"):
         # Also where the run changed the file: an input of before is still one.
@@ -264,14 +269,23 @@ def _modules(folder: Path, words: set[str], known: Sequence[str]) -> list[str]:
     ]
 
 
+def paths_from(folder: str, names: Iterable[str]) -> list[str]:
+    """Files of a project, relative to a folder of it.
+
+    Example:
+        >>> paths_from("jobs", ["data/a.txt", "jobs/b.txt"])
+        ['../data/a.txt', 'b.txt']
+    """
+    return [os.path.relpath(name, folder) for name in names]
+
+
 def first_data(
-    data: Mapping[str, bytes], path: str, line: str, digest: str, seconds: float
+    data: Mapping[str, bytes], line: str, digest: str, seconds: float
 ) -> list[OtherInput]:
     """The largest files with data, as they are when the run begins.
 
     Args:
-        data: by path in the project.
-        path: the folder in it that the command runs in.
+        data: by path, relative to the folder that the command runs in.
         line: the command.
         digest: of what it prints for them.
         seconds: how long that takes.
@@ -280,7 +294,7 @@ def first_data(
     return [
         OtherInput(
             kind="first data",
-            path=os.path.relpath(name, path),
+            path=name,
             data=data[name],
             line=line,
             digest=digest,

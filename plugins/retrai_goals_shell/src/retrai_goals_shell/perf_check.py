@@ -26,7 +26,7 @@ from .kept_output import (
     file_stats,
     put_back,
 )
-from .other_inputs import digest_of, first_data
+from .other_inputs import digest_of, first_data, paths_from
 from .perf_options import PerfCheckOptions
 
 NOT_TRIED = "other inputs could not be tried: {}"
@@ -124,13 +124,17 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
         command, on_copy = self.command(), cwd != self.context.project
-        is_first = kept is None or (not state and not on_copy)
-        data = await asyncio.to_thread(data_in, cwd) if is_first else {}
+        is_baseline = kept is None or (not state and not on_copy)
+        data = await asyncio.to_thread(data_in, cwd) if is_baseline else {}
+        overwritten = kept.overwritten if kept and on_copy else {}
         try:
-            measured = await self._measure(cwd, kept.overwritten if kept and on_copy else {})
+            measured = await self._measure(cwd, overwritten)
+            if measured.problem and overwritten:
+                # The new code may write them in another form, and read no other one.
+                measured = await self._measure(cwd, {})
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
-        if kept is None or is_first:
+        if kept is None or is_baseline:
             kept = await self._record_output(measured, cwd, data)
             await asyncio.to_thread(kept.save, self._output_file)
         compares = self.options.compare_output
@@ -219,13 +223,14 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         if not kept.problem:
             (kept.digest,) = measured.outputs
         if kept.digest and options.compare_output:
-            written = [*kept.written, *options.output_files]
+            paths = [*paths_from(options.path, kept.written), *options.output_files]
             usual_s = median(measured.slowest)
             try:
                 known = digest_of_all(kept.digest, kept.files)
-                kept.others = await self._trials.find(cwd, written, known, usual_s)
-                only_read = {name: text for name, text in data.items() if name not in written}
-                kept.others += first_data(only_read, options.path, options.command, known, usual_s)
+                kept.others = await self._trials.find(cwd, paths, known, usual_s)
+                names = dict(zip(paths_from(options.path, data), data.values(), strict=True))
+                read = {name: text for name, text in names.items() if name not in paths}
+                kept.others += first_data(read, options.command, known, usual_s)
             except OSError as error:
                 message = f"perf-check: {NOT_TRIED.format(error)}"
                 self.context.publish("log", level="warning", message=message)

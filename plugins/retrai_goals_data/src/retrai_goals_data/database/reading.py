@@ -126,11 +126,6 @@ class Query:
         return any(str(table.db) for table in self.tree.find_all(exp.Table))
 
     @property
-    def has_limit(self) -> bool:
-        """Whether it has a LIMIT anywhere."""
-        return _has_limit(self.tree)
-
-    @property
     def files(self) -> set[str]:
         """Calls in the place of a table that read a file, as SQL (`read_csv('a.csv')`)."""
         calls = [table.this.sql(dialect=_NAMES[self.dialect]) for table in self._calls()]
@@ -170,7 +165,7 @@ class Query:
         return found
 
     def for_samples(self, other: Query) -> tuple[Query, Query] | None:
-        """Both queries as samples are asked them: without the schema that an unqualified table has
+        """Both queries as they are run on samples: without the schema that an unqualified table has
         anyway, and without the LIMIT that ends them alike. None where a LIMIT stays inside.
 
         On a sample more rows are equal in what they are ordered by, and which of those come within
@@ -181,7 +176,7 @@ class Query:
             if one.args.get(name) == two.args.get(name):
                 one.set(name, None)
                 two.set(name, None)
-        if _has_limit(one):
+        if any(one.find_all(exp.Limit, exp.Fetch)):
             return None
         if (one, two) == (self.tree, other.tree):
             return self, other
@@ -194,12 +189,17 @@ class Query:
 
     def _unqualified(self) -> Any:
         """A copy of the tree; in it no schema is named that an unqualified table has anyway."""
-        tree = self.tree.copy()
+        tree, usual = self.tree.copy(), "public" if self.dialect == "postgresql" else "main"
         defined = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
-        for node in tree.find_all(exp.Table, exp.Column):
-            name = str(node.name if isinstance(node, exp.Table) else node.table).lower()
-            if str(node.db).lower() in _HOME_SCHEMAS and not node.catalog and name not in defined:
-                node.set("db", None)
+        names: set[str] = set()
+        for table in tree.find_all(exp.Table):
+            name = table.name.lower()
+            if table.db.lower() == usual and not table.catalog and name not in defined:
+                table.set("db", None)
+                names.add(name)
+        for column in tree.find_all(exp.Column):
+            if column.db.lower() == usual and column.table.lower() in names:
+                column.set("db", None)
         return tree
 
     def with_lower_bounds(self, other: Query) -> tuple[Query, Query] | None:
@@ -260,10 +260,6 @@ def quoted(name: str) -> str:
 
 def _bare(item: Any) -> str:
     return (item.this if isinstance(item, exp.Alias) else item).sql().lower()
-
-
-def _has_limit(tree: Any) -> bool:
-    return any(tree.find_all(exp.Limit, exp.Fetch))
 
 
 def _lower_bounds(tree: Any) -> list[Any]:
