@@ -116,21 +116,35 @@ async def test_a_result_that_stood_there_at_the_start_is_none_later(
     assert "the output is not what it was at the start" in result.reason
 
 
+async def test_a_state_of_another_form_is_taken_as_it_is(bench: Bench, tmp_path: Path) -> None:
+    bench.write({"state.txt": "1\n", "run.sh": "echo 2 >state.txt\necho done\n"})
+    goal = bench.build(PerfCheckGoal, **options(command="bash run.sh"))
+    assert (await goal.check({}, bench.project)).achieved
+    bench.write({"run.sh": "grep -q runs state.txt && echo done\n", "state.txt": "runs 2\n"})
+    copy = tmp_path / "copy" / bench.project.name
+    shutil.copytree(bench.project, copy)
+    result = await goal.check(LATER, copy)
+    assert result.achieved, result.reason
+
+
+@pytest.mark.parametrize("path", [".", "jobs"])
 @pytest.mark.parametrize("is_right", [False, True])
 async def test_a_job_is_tried_with_the_data_that_the_run_made_less(
-    bench: Bench, tmp_path: Path, *, is_right: bool
+    bench: Bench, tmp_path: Path, path: str, *, is_right: bool
 ) -> None:
-    bench.write({"names.txt": "ada\n" * 60 + "grace\n" * 60, "run.sh": "sort -u names.txt\n"})
-    goal = bench.build(PerfCheckGoal, **options(command="bash run.sh"))
+    names = "names.txt" if path == "." else "../names.txt"
+    bench.write({"names.txt": "ada\n" * 60 + "grace\n" * 60})
+    bench.write({f"{path}/run.sh": f"sort -u {names}\n"})
+    goal = bench.build(PerfCheckGoal, **options(command="bash run.sh", path=path))
     assert (await goal.check({}, bench.project)).achieved
     bench.write({"names.txt": "ada\ngrace\n"})
     if not is_right:
-        bench.write({"run.sh": "cat names.txt\n"})
+        bench.write({f"{path}/run.sh": f"cat {names}\n"})
     copy = tmp_path / "copy" / bench.project.name
     shutil.copytree(bench.project, copy)
     result = await goal.check(LATER, copy)
     assert result.achieved is is_right, result.reason
-    assert is_right or "for names.txt as it was it does not print" in result.reason
+    assert is_right or f"for {names} as it was it does not print" in result.reason
 
 
 async def test_every_repeat_has_fresh_folders_for_what_programs_keep(printing: Bench) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from retrai_goal_support import SavedModel, project_files
 
-from .other_inputs import OtherInput, data_files, digest_of
+from .other_inputs import OtherInput, digest_of
 
 SHOWN_CHARS = 2000
 MAX_BYTES = 20_000_000
@@ -84,11 +84,11 @@ def file_stats(project: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def data_in(project: Path) -> dict[str, bytes]:
-    """What the project's small files with data hold, `MAX_BYTES` of them."""
+def data_in(project: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """What files of a project hold, `MAX_BYTES` together."""
     found: dict[str, bytes] = {}
     left = MAX_BYTES
-    for name in data_files(project):
+    for name in names:
         with suppress(OSError):  # gone since it was listed, or closed to us
             left -= (project / name).stat().st_size
             if left < 0:

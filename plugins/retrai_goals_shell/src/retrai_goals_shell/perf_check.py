@@ -26,7 +26,7 @@ from .kept_output import (
     file_stats,
     put_back,
 )
-from .other_inputs import digest_of, first_data, paths_from
+from .other_inputs import data_files, digest_of, first_data, paths_from
 from .perf_options import PerfCheckOptions
 
 NOT_TRIED = "other inputs could not be tried: {}"
@@ -125,12 +125,14 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
         command, on_copy = self.command(), cwd != self.context.project
         is_baseline = kept is None or (not state and not on_copy)
-        data = await asyncio.to_thread(data_in, cwd) if is_baseline else {}
         overwritten = kept.overwritten if kept and on_copy else {}
+        names = await asyncio.to_thread(data_files, cwd) if is_baseline else overwritten
+        data = await asyncio.to_thread(data_in, cwd, names)
         try:
             measured = await self._measure(cwd, overwritten)
             if measured.problem and overwritten:
                 # The new code may write them in another form, and read no other one.
+                await asyncio.to_thread(put_back, cwd, data)
                 measured = await self._measure(cwd, {})
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
