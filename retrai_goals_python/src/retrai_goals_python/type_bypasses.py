@@ -15,7 +15,7 @@ import builtins
 import re
 import typing
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from keyword import iskeyword
 
@@ -41,6 +41,8 @@ _ROUND_TRIPS = {("loads", "dumps"), ("literal_eval", "repr"), ("eval", "repr")}
 _CONVERTS = {"default", "cls"}
 """With these `json.dumps` makes something else of a value."""
 _Code = ast.stmt | ast.expr | ast.arg
+_Edit = tuple[_Code, _Code | ast.arguments]
+"""What stands in the text, and what is put in its place."""
 _ATTRIBUTE_OF = re.compile(r'for class "(?:type\[)?(\w+)|attribute of module')
 _UNSURE = re.compile(
     r'"object[*"]|@|\b(?:Unknown|Any)\b|to (?:type|parameter|return)[^\n]*"Literal\['
@@ -100,7 +102,7 @@ def _undone(before: str, now: str, wider: Collection[str]) -> str:
         *_types_that_became_any(old, tree, wider),
         *_signatures_that_take_anything(before, now),
     ]
-    for node, plain in sorted(undone, key=lambda each: _span(each[0]), reverse=True):
+    for node, plain in reversed([*_outermost(undone)]):
         text = ast.unparse(node)
         known[text] -= 1
         if known[text] >= 0:
@@ -113,6 +115,17 @@ def _undone(before: str, now: str, wider: Collection[str]) -> str:
     if data == now.encode() and not added:
         return ""
     return "".join([data.decode(), *added])
+
+
+def _outermost(found: Iterable[_Edit]) -> Iterator[_Edit]:
+    """Those that do not stand within another one, in their order."""
+    done = (0, 0)
+    last_first = sorted(found, key=lambda each: _span(each[0])[2:], reverse=True)
+    for node, plain in sorted(last_first, key=lambda each: _span(each[0])[:2]):
+        first, column, last, end = _span(node)
+        if (first, column) >= done:
+            done = last, end
+            yield node, plain
 
 
 def _span(node: _Code) -> tuple[int, int, int, int]:
@@ -132,7 +145,7 @@ def _types_that_became_any(
             yield node, ast.arg(node.arg, known[1]) if isinstance(node, ast.arg) else known[1]
 
 
-def _signatures_that_take_anything(before: str, now: str) -> Iterator[tuple[_Code, ast.arguments]]:
+def _signatures_that_take_anything(before: str, now: str) -> Iterator[_Edit]:
     """Where functions take `*args, **kwargs` now, each with the parameters that it had."""
     known = python_functions(before)
     for name, function in python_functions(now).items():
