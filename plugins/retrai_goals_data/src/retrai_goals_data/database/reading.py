@@ -88,7 +88,7 @@ class Query:
             if not isinstance(table.this, exp.Identifier):
                 continue  # a function that gives rows
             schema = str(table.db)
-            if not schema and self._is_defined(table):
+            if not schema and _is_defined(self.tree, table):
                 continue
             plain = exp.Table(
                 this=table.args["this"].copy(),
@@ -103,22 +103,6 @@ class Query:
     def literals(self) -> list[str]:
         """Every text and number that stands in it."""
         return [str(literal.this) for literal in self.tree.find_all(exp.Literal)]
-
-    def _is_defined(self, table: Any) -> bool:
-        """Whether a name stands for a part of the query (WITH) and not for a table."""
-        name = table.name.lower()
-        around: list[Any] = []
-        node = table.parent
-        while node is not None:
-            around.append(node)
-            node = node.parent
-        for cte in self.tree.find_all(exp.CTE):
-            if cte.alias_or_name.lower() != name:
-                continue
-            # Within its own definition the name means the table, unless it is recursive.
-            if not any(part is cte for part in around) or cte.parent.args.get("recursive"):
-                return True
-        return False
 
     @property
     def qualifies(self) -> bool:
@@ -188,15 +172,27 @@ class Query:
         return read_query(tree.sql(dialect=_NAMES[self.dialect]), self.dialect)
 
     def _unqualified(self) -> Any:
-        """A copy of the tree; in it no schema is named that an unqualified table has anyway."""
+        """A copy of the tree; in it no schema is named that an unqualified table has anyway. A part
+        of the query (WITH) that has the name of such a table gets another one."""
         tree, usual = self.tree.copy(), "public" if self.dialect == "postgresql" else "main"
-        defined = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
-        names: set[str] = set()
-        for table in tree.find_all(exp.Table):
-            name = table.name.lower()
-            if table.db.lower() == usual and not table.catalog and name not in defined:
-                table.set("db", None)
-                names.add(name)
+        tables = list(tree.find_all(exp.Table))
+        qualified = [each for each in tables if each.db.lower() == usual and not each.catalog]
+        names = {table.name.lower() for table in qualified}
+        parts = [cte for cte in tree.find_all(exp.CTE) if cte.alias_or_name.lower() in names]
+        of_parts = [
+            each
+            for each in tables
+            if not each.db and each.name.lower() in names and _is_defined(tree, each)
+        ]
+        for table in of_parts:
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=table.this.copy()))
+            table.set("this", exp.to_identifier(f"{table.name.lower()}_part"))
+        for part in parts:
+            name = f"{part.alias_or_name.lower()}_part"
+            part.args["alias"].set("this", exp.to_identifier(name))
+        for table in qualified:
+            table.set("db", None)
         for column in tree.find_all(exp.Column):
             if column.db.lower() == usual and column.table.lower() in names:
                 column.set("db", None)
@@ -260,6 +256,23 @@ def quoted(name: str) -> str:
 
 def _bare(item: Any) -> str:
     return (item.this if isinstance(item, exp.Alias) else item).sql().lower()
+
+
+def _is_defined(tree: Any, table: Any) -> bool:
+    """Whether a name stands for a part of the query (WITH) and not for a table."""
+    name = table.name.lower()
+    around: list[Any] = []
+    node = table.parent
+    while node is not None:
+        around.append(node)
+        node = node.parent
+    for cte in tree.find_all(exp.CTE):
+        if cte.alias_or_name.lower() != name:
+            continue
+        # Within its own definition the name means the table, unless it is recursive.
+        if not any(part is cte for part in around) or cte.parent.args.get("recursive"):
+            return True
+    return False
 
 
 def _lower_bounds(tree: Any) -> list[Any]:
