@@ -144,7 +144,7 @@ async def test_a_job_is_tried_with_the_data_that_the_run_made_less(
     shutil.copytree(bench.project, copy)
     result = await goal.check(LATER, copy)
     assert result.achieved is is_right, result.reason
-    assert is_right or f"for {names} as it was it does not print" in result.reason
+    assert is_right or "for names.txt as it was it does not print" in result.reason
 
 
 async def test_every_repeat_has_fresh_folders_for_what_programs_keep(printing: Bench) -> None:

@@ -30,7 +30,7 @@ class KeptOutput(SavedModel):
         shown: the beginning of it, for people.
         files: digests of the files that it writes, by the path that was given.
         written: files of the project that the command itself made or changed.
-        overwritten: what those of them held that were there before it.
+        overwritten: what the data files among them held before it.
         others: other inputs, with what it printed for them.
         problem: why there is nothing to compare with; empty when there is.
     """
@@ -85,7 +85,7 @@ def file_stats(project: Path) -> dict[str, tuple[int, int]]:
 
 
 def data_in(project: Path, names: Iterable[str]) -> dict[str, bytes]:
-    """What files of a project hold, `MAX_BYTES` together."""
+    """What files of a project hold, up to `MAX_BYTES` in all."""
     found: dict[str, bytes] = {}
     left = MAX_BYTES
     for name in names:
@@ -98,11 +98,11 @@ def data_in(project: Path, names: Iterable[str]) -> dict[str, bytes]:
 
 
 def put_back(copy: Path, files: Mapping[str, bytes]) -> None:
-    """Have files of a copy hold what they held; links stay as they are."""
+    """Give files of a copy these contents. Links, and what is not there, stay as they are."""
     for name, data in files.items():
         path = copy / name
         if path.is_file() and not path.is_symlink():
-            with suppress(OSError):  # the command replaces it, and does not write into it
+            with suppress(OSError):  # read-only: the command replaces it by another file
                 path.write_bytes(data)
 
 

@@ -28,8 +28,8 @@ MAX_LITERALS = 2
 NUMBERS_A_FILE = 5
 MIN_PIECES = 4
 LESS_DATA = 0.9
-"""A file that has less than this part of what it had is tried as it was. Other settings leave its
-size much as it was."""
+"""A data file that the run made smaller than this part of its size is tried as it was. A changed
+setting leaves the size much as it was."""
 MIN_DATA_BYTES = 500
 """Smaller files are taken for settings."""
 _NO_PIECES = 1000
@@ -62,7 +62,8 @@ class OtherInput(BaseModel):
     Attributes:
         kind: `command`, `data` (a file), `first data` (a file as it is when the run begins),
             `literal` (a number in the program), or `digits` (the program prints more of them).
-        path: of the file, relative to the folder that the command runs in.
+        path: of the file, relative to the folder that the command runs in; of first data, to the
+            project.
         data: what the file holds.
         is_reordered: its lines are also in another order.
         old, new: the number in the program; or how many decimals it prints, as they stand there.
@@ -160,7 +161,7 @@ def put_in(copy: Path, folder: Path, other: OtherInput) -> bool:
     """
     if other.kind == "command":
         return True
-    path = folder / other.path
+    path = (copy if other.kind == "first data" else folder) / other.path
     if path.is_symlink() or not path.resolve().is_relative_to(copy.resolve()):
         return False  # what the link leads to is no copy
     if other.kind in ("data", "first data"):
@@ -282,10 +283,10 @@ def paths_from(folder: str, names: Iterable[str]) -> list[str]:
 def first_data(
     data: Mapping[str, bytes], line: str, digest: str, seconds: float
 ) -> list[OtherInput]:
-    """The largest files with data, as they are when the run begins.
+    """The largest data files, as they are when the run begins.
 
     Args:
-        data: by path, relative to the folder that the command runs in.
+        data: what they hold, by path in the project.
         line: the command.
         digest: of what it prints for them.
         seconds: how long that takes.
@@ -306,7 +307,7 @@ def first_data(
 
 
 def data_files(folder: Path) -> list[str]:
-    """Small files with data of a folder, relative."""
+    """The small data files of a folder, by path relative to it."""
     return [
         name
         for name in project_files(folder)

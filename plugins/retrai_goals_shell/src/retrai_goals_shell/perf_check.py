@@ -230,9 +230,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             try:
                 known = digest_of_all(kept.digest, kept.files)
                 kept.others = await self._trials.find(cwd, paths, known, usual_s)
-                names = dict(zip(paths_from(options.path, data), data.values(), strict=True))
-                read = {name: text for name, text in names.items() if name not in paths}
-                kept.others += first_data(read, options.command, known, usual_s)
+                only_read = {name: data[name] for name in data if name not in kept.written}
+                kept.others += first_data(only_read, options.command, known, usual_s)
             except OSError as error:
                 message = f"perf-check: {NOT_TRIED.format(error)}"
                 self.context.publish("log", level="warning", message=message)
