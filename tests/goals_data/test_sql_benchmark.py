@@ -253,7 +253,7 @@ def test_a_changed_copy_has_other_rows_whether_a_table_has_a_key_or_not(
             f"SELECT '{n}' AS name, {t} AS due" for n, t in connection.execute(slow)
         )
     queries = [read_query(text, "sqlite") for text in (slow, known)]
-    target = Target(url=f"sqlite:///{file}", path=str(file), dialect="sqlite")
+    target = Target("sqlite", path=str(file))
     sizes = {"orders": 3000, "names": 150}
     compared = compare_on_changed_copy(target, *queries, sizes, "salt", 100.0)
     assert "on a copy with a few other rows they are others: missing" in compared.differ
@@ -270,7 +270,7 @@ def target_of(
             places = ", ".join("?" for _ in rows[0])
             connection.executemany(f"INSERT INTO {table.split()[0]} VALUES ({places})", rows)
         connection.commit()
-    return Target(url=f"{dialect}:///{file}", path=str(file), dialect=dialect)
+    return Target(dialect, path=str(file))
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
@@ -568,7 +568,7 @@ WRITING = [
 def test_a_query_that_writes_is_refused_and_changes_nothing(project: Path, query: str) -> None:
     path = project / "shop.db"
     before = path.read_bytes()
-    target = Target(dialect="sqlite", url="sqlite://", path=str(path))
+    target = Target("sqlite", path=str(path))
     for kind in ("check", "bench"):
         report = do(Job(kind=kind, target=target, query=query))
         assert "refused" in report.problem or "give one" in report.problem
@@ -699,7 +699,7 @@ def test_keys_and_unique_columns_are_found_however_they_are_declared(tmp_path: P
             "CREATE VIEW v AS SELECT 1 AS one; CREATE TABLE plain (x)"
             ";CREATE TABLE indexed (x, y REFERENCES plain(x)); CREATE UNIQUE INDEX i ON indexed (x)"
         )
-    target = Target(dialect="sqlite", url=f"sqlite:///{path}", path=str(path))
+    target = Target("sqlite", path=str(path))
     with opened(target, timeout_s=5) as database:
         assert unique_together_in(database)("indexed") == [[], ["x"]]
         assert referring_in(database)("indexed") == {"y"}
@@ -713,7 +713,7 @@ def test_keys_and_unique_columns_are_found_however_they_are_declared(tmp_path: P
 def test_sqlite_has_the_functions_that_sqlalchemy_gives_it(tmp_path: Path) -> None:
     path = tmp_path / "t.db"
     sqlite3.connect(path).close()
-    target = Target(dialect="sqlite", url=f"sqlite:///{path}", path=str(path))
+    target = Target("sqlite", path=str(path))
     query = "SELECT 'orders' REGEXP '^or', NULL REGEXP 'a', floor(2.5)"
     report = do(Job(kind="bench", target=target, query=query, runs=1, show_rows=1))
     assert report.shown.splitlines()[1:] == ["1 | None | 2"], report.problem
@@ -734,6 +734,6 @@ def test_virtual_tables_can_be_read(tmp_path: Path, query: str) -> None:
             "CREATE VIRTUAL TABLE notes USING fts5(text); INSERT INTO notes VALUES ('tea, two');"
             "CREATE TABLE labels (names TEXT); INSERT INTO labels VALUES ('[1, 2]')"
         )
-    target = Target(dialect="sqlite", url=f"sqlite:///{path}", path=str(path))
+    target = Target("sqlite", path=str(path))
     report = do(Job(kind="bench", target=target, query=query, runs=1, show_rows=1))
     assert len(report.shown.splitlines()) == 2, report.problem

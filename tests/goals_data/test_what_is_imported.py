@@ -29,7 +29,7 @@ JOBS = """
 import json, sys
 from retrai_goals_data.database.jobs import Job, Target
 from retrai_goals_data.database.main import do
-target = Target(dialect="sqlite", url="", path=sys.argv[2])
+target = Target("sqlite", path=sys.argv[2])
 for kind in ("reach", "check"):
     report = do(Job(kind=kind, target=target, query="SELECT id FROM t WHERE id > 1", runs=1))
     found = sorted({name.partition(".")[0] for name in sys.modules} & set(json.loads(sys.argv[1])))

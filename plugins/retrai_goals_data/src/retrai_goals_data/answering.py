@@ -64,7 +64,7 @@ def made_of(kind: Any, value: Any) -> Any:
 
     Example:
         >>> from retrai_goals_data.database.jobs import Job, Target
-        >>> job = Job("check", Target("sqlite", "", "a.db"), query="SELECT 1")
+        >>> job = Job("check", Target("sqlite", "a.db"), query="SELECT 1")
         >>> made_of(Job, json.loads(as_json(job))) == job
         True
     """

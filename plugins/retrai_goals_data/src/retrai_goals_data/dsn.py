@@ -107,25 +107,18 @@ class Dsn:
         Raises:
             ValueError: a variable in the address is not set.
         """
-        path = self.file(project, folder)
-        if path is not None:
-            return Target(
-                dialect=self.dialect, url=f"{self.dialect}:///{path}", path=str(path), files=files
-            )
-        if self.dialect == "duckdb":
-            return Target(dialect="duckdb", url="duckdb:///:memory:", files=files)
-        url = f"postgresql+psycopg://{_filled_in(self.rest)}"
-        return Target(dialect=self.dialect, url=url)
+        if self.dialect == "postgresql":
+            return Target(self.dialect, url=f"postgresql+psycopg://{_filled_in(self.rest)}")
+        return Target(self.dialect, path=str(self.file(project, folder) or ""), files=files)
 
     def missing_driver(self) -> str | None:
         """What is not installed, and how it is; None when all is there."""
         missing = [name for name in _DRIVERS[self.dialect] if find_spec(name) is None]
         if not missing:
             return None
-        extra = "postgresql" if self.dialect == "postgresql" else self.dialect
         return (
             f"the driver for {self.dialect} is not installed; "
-            f"`retrai plugins install 'retrai-goals-data[{extra}]'` or pip, beside retrai"
+            f"`retrai plugins install 'retrai-goals-data[{self.dialect}]'` or pip, beside retrai"
         )
 
 

@@ -82,16 +82,16 @@ class SqlBench(Tool[SqlBenchArgs, SqlBenchOptions]):
     async def run(self, args: SqlBenchArgs, context: RunContext) -> ToolResult:
         options = self.options
         goal = context.goal_part if isinstance(context.goal_part, SqlBenchmark) else None
+        indexes = options.allow_indexes
         if args.database:
             target = await asyncio.to_thread(_file_of, args.database, context)
         elif options.dsn:
             target = _filled(Dsn.parse(options.dsn), context.project)
         elif goal is not None:
             target = _filled(goal.dsn, context.project, files=bool(goal.options.data_files))
+            indexes = indexes or goal.options.allow_indexes
         else:
             raise ToolError("name a database file of the project in `database`")
-        of_goal = goal if not args.database and not options.dsn else None
-        indexes = options.allow_indexes or bool(of_goal and of_goal.options.allow_indexes)
         runs = min(args.runs, options.max_runs)
         job = Job(
             kind="bench",
@@ -126,9 +126,9 @@ def _file_of(path: str, context: RunContext) -> Target:
     head = context.workspace.read_bytes(path, 16)
     whole = context.project / entry.path
     if head.startswith(b"SQLite format 3"):
-        return Target(dialect="sqlite", url="sqlite://", path=str(whole))
+        return Target("sqlite", path=str(whole))
     if head[8:12] == b"DUCK":
-        return Target(dialect="duckdb", url=f"duckdb:///{whole}", path=str(whole))
+        return Target("duckdb", path=str(whole))
     raise ToolError(f"{path} is neither a SQLite nor a DuckDB database")
 
 

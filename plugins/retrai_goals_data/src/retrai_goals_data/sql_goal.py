@@ -60,7 +60,7 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
         project = self.context.project
         try:
             target = self.target(project)
-            if not await asyncio.to_thread(_is_there, target):
+            if target.path and not await asyncio.to_thread(os.path.isfile, target.path):
                 return f"dsn: there is no database file {target.path}"
             await asyncio.to_thread(self._query_text, project)
         except ValueError as error:
@@ -77,7 +77,7 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
         first = await asyncio.to_thread(FirstAnswer.load, place)
         try:
             text = await asyncio.to_thread(self._query_text, cwd)
-            job = self._job("check", self.target(cwd), text)
+            job = self._check_job(self.target(cwd), text)
         except ValueError as error:
             return self._incomplete(str(error))
         job.original = first.query if first else text
@@ -166,10 +166,10 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
         child = Child(MODULE, timeout_s, readable=readable)
         return await child.run(self.context.sandbox, job, Report, cwd=folder)
 
-    def _job(self, kind: Any, target: Target, text: str) -> Job:
+    def _check_job(self, target: Target, text: str) -> Job:
         options = self.options
         return Job(
-            kind=kind,
+            kind="check",
             target=target,
             query=text,
             extra_tables=options.extra_tables,
@@ -211,10 +211,6 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
 
 def _statistics(report: Report) -> str:
     return f"Statistics:\n{report.profile}" if report.profile else ""
-
-
-def _is_there(target: Target) -> bool:
-    return not target.path or os.path.isfile(target.path)
 
 
 def _file_state(path: Path) -> str:

@@ -73,7 +73,7 @@ def judge(
         verdict.add(rows, problem, f"{problem}; an ORDER BY that leaves no ties may be missing")
     else:
         problem = "" if same else "it gives other rows than at the start"
-        verdict.add(rows, problem, f"{problem}:\n{report.difference}" if problem else "")
+        verdict.add(rows, problem, f"{problem}:\n{report.difference}")
     verdict.add(
         SAMPLES,
         "on samples of the data it gives other rows" if report.samples_differ else "",

@@ -83,11 +83,6 @@ the missing ones, the least and the greatest."""
             )
         return value
 
-    @field_validator("warmup", mode="before")
-    @classmethod
-    def _true_is_one(cls, value: object) -> object:
-        return int(value) if isinstance(value, bool) else value
-
     @field_validator(
         "extra_tables", "allow_redefined", "profile_tables", "data_files", mode="before"
     )

@@ -64,7 +64,7 @@ def compare_on_changed_copy(
     done = 0
     with tempfile.TemporaryDirectory(prefix="tmp") as room:
         copy = Path(room) / path.name
-        there = replace(target, path=str(copy), url=f"{target.dialect}:///{copy}")
+        there = replace(target, path=str(copy))
         for number in range(TRIES):
             _copy(path, copy)
             with opened(there, timeout_s=TIMEOUT_S, write=True) as database:
@@ -74,29 +74,21 @@ def compare_on_changed_copy(
                     names = [tables[name] for name in sizes if name in tables]
                     _change(database, names, chosen)
                     add_missing_data(database, names, left.text, chosen)
-                    old_ms, expected = run_once(
-                        database, left, order_of=None, keep_rows=MAX_COMPARED
-                    )
+                    old_ms, expected = run_once(database, left, keep_rows=MAX_COMPARED)
                 except Exception as error:  # noqa: BLE001 - a driver's own errors; then it is no test
                     return Compared(done, not_tried=" ".join(str(error).split())[:200])
                 try:
-                    new_ms, found = run_once(database, right, order_of=None, keep_rows=MAX_COMPARED)
+                    new_ms, found = run_once(database, right, keep_rows=MAX_COMPARED)
                     new_ms = min(new_ms, _milliseconds(database, right))
                 except Exception as error:  # noqa: BLE001 - a driver's own errors
                     said = " ".join(str(error).split())[:300]
                     return Compared(done, f"on a copy with a few other rows it fails: {said}")
             if not found.answer.same_as(expected.answer):
-                told = difference(
-                    expected.columns, expected.first_rows, found.columns, found.first_rows
-                )
+                told = difference(expected, found)
                 return Compared(done, f"on a copy with a few other rows they are others: {told}")
-            slow = new_ms > max(max_ms, SLOWER * usual + SLOWER_MS) and new_ms > GAINED * old_ms
-            if slow:
-                return Compared(
-                    done,
-                    f"on a copy with a few other rows it takes {new_ms:.0f} ms instead of "
-                    f"{usual:.0f}",
-                )
+            if new_ms > max(max_ms, SLOWER * usual + SLOWER_MS, GAINED * old_ms):
+                told = f"it takes {new_ms:.0f} ms instead of {usual:.0f}"
+                return Compared(done, f"on a copy with a few other rows {told}")
             done += 1
             if old_ms > LONGEST_MS:
                 break
@@ -111,7 +103,7 @@ def _copy(path: Path, copy: Path) -> None:
 
 
 def _milliseconds(database: Database, query: Query) -> float:
-    return run_once(database, query, order_of=None)[0]
+    return run_once(database, query)[0]
 
 
 def _change(database: Database, tables: list[str], chosen: random.Random) -> None:

@@ -118,11 +118,13 @@ def opened(
         if target.dialect == "sqlite":
             database = Database("sqlite", None, _open_file(target.path, write), timeout_s)
         else:
-            from sqlalchemy import make_url
+            from sqlalchemy import create_engine, make_url
 
-            url = make_url(target.url)
+            file = f"duckdb:///{target.path or ':memory:'}"
+            url = make_url(file if target.dialect == "duckdb" else target.url)
             secrets = _secrets(url)
-            database = _connect(url, target, write, timeout_s)
+            engine = create_engine(url, connect_args=_arguments(target, write))
+            database = Database(target.dialect, engine, engine.raw_connection(), timeout_s)
         _prepare(database, target, write, autocommit)
     except Exception as error:
         _close(database, autocommit)
@@ -164,13 +166,6 @@ def _open_file(path: str, write: bool) -> sqlite3.Connection:
 
 def _found(pattern: str, text: str | None) -> bool | None:
     return None if text is None else re.search(pattern, text) is not None
-
-
-def _connect(url: URL, target: Target, write: bool, timeout_s: float) -> Database:
-    from sqlalchemy import create_engine
-
-    engine = create_engine(url, connect_args=_arguments(target, write))
-    return Database(target.dialect, engine, engine.raw_connection(), timeout_s)
 
 
 def _arguments(target: Target, write: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import Any
 
 from .connecting import Database
@@ -18,7 +19,7 @@ TABLE = "table"
 _Objects = Mapping[str, tuple[str, str]]
 """Kind and definition by name; a table's definition is empty."""
 
-_SQLITE = "SELECT name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')"
+_SQLITE = "SELECT 'main', name, type, sql FROM sqlite_master WHERE type IN ('table', 'view')"
 _DUCKDB = """
 SELECT schema_name, view_name, 'view', sql FROM duckdb_views() WHERE NOT internal
 UNION ALL SELECT schema_name, table_name, 'table', '' FROM duckdb_tables() WHERE NOT internal
@@ -50,19 +51,12 @@ def definitions(database: Database, table: str) -> dict[str, str]:
         database: an open one.
         table: a name as SQL.
     """
-    cursor = database.cursor()
-    try:
+    with closing(database.cursor()) as cursor:
         if database.dialect == "postgresql":
             cursor.execute(_POSTGRESQL, (table,))
             return _digest_definitions(_by_name(cursor.fetchall()))
-        if database.dialect == "duckdb":
-            cursor.execute(_DUCKDB)
-            return _digest_definitions(_reached(_by_name(cursor.fetchall()), table))
-        cursor.execute(_SQLITE)
-        rows = [("main", name, kind, text) for name, kind, text in cursor.fetchall()]
-        return _digest_definitions(_reached(_by_name(rows), table))
-    finally:
-        cursor.close()
+        cursor.execute(_DUCKDB if database.dialect == "duckdb" else _SQLITE)
+        return _digest_definitions(_reached(_by_name(cursor.fetchall()), table))
 
 
 def changed_definitions(

@@ -17,14 +17,14 @@ class Target:
 
     Attributes:
         dialect: which kind it is.
-        url: for SQLAlchemy, with the driver and the password.
         path: of a SQLite or DuckDB file; empty for one in memory and for a server.
+        url: of a server, for SQLAlchemy, with the driver and the password.
         files: whether DuckDB may read files that a query names.
     """
 
     dialect: Dialect
-    url: str
     path: str = ""
+    url: str = ""
     files: bool = False
 
 
@@ -116,7 +116,6 @@ class Report:
 
     Attributes:
         problem: why it could not be done, for people; empty when it was.
-        unreachable: the database is what failed, not the query.
         answer: the rows of the query; of the original where only that ran.
         original_answer: the original's rows, where it had to run again.
         stable: every run gave the same rows.
@@ -125,8 +124,7 @@ class Report:
         tables: what the original reads, and the extra tables.
         foreign: tables that the query reads and the original does not.
         difference: how the rows differ from the original's, by example.
-        samples: on how many samples of the data the two queries were compared.
-        samples_differ: how they differ there.
+        samples_differ: how they differ on samples of the data.
         not_sampled: why they were not compared there.
         shown: the first rows as text.
         profile: statistics of tables, as text.
@@ -135,7 +133,6 @@ class Report:
     """
 
     problem: str = ""
-    unreachable: bool = False
     answer: Answer | None = None
     original_answer: Answer | None = None
     stable: bool = True
@@ -144,7 +141,6 @@ class Report:
     tables: dict[str, TableState] = field(default_factory=dict[str, TableState])
     foreign: list[str] = field(default_factory=list[str])
     difference: str = ""
-    samples: int = 0
     samples_differ: str = ""
     not_sampled: str = ""
     shown: str = ""

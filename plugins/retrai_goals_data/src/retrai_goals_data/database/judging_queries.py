@@ -105,22 +105,19 @@ def _compare(database: Database, job: Job, original: Query, query: Query, report
         _, found = run_once(database, query, order_of=order_of, keep_rows=MAX_COMPARED)
         report.original_answer = right.answer
         if not report.answer.same_as(right.answer):
-            report.difference = difference(
-                right.columns, right.first_rows, found.columns, found.first_rows
-            )
+            report.difference = difference(right, found)
             return
     if query.writes or original.writes:
         report.not_sampled = "the query writes"
         return
-    _, asked = run_once(database, query, order_of=None, keep_rows=MAX_COMPARED)
+    _, asked = run_once(database, query, keep_rows=MAX_COMPARED)
     told = written_down(original.literals, query.literals, asked.first_rows)
     if told:
         report.samples_differ = told
         return
     sizes = {name: state.rows for name, state in report.tables.items()}
     compared = compare_on_samples(database, original, query, sizes, job.salt)
-    report.samples, report.samples_differ = compared.samples, compared.differ
-    report.not_sampled = compared.not_tried
+    report.samples_differ, report.not_sampled = compared.differ, compared.not_tried
     if job.changed_copy and job.target.path and not compared.differ:
         found = compare_on_changed_copy(job.target, original, query, sizes, job.salt, job.max_ms)
         report.samples_differ = found.differ

@@ -48,7 +48,7 @@ def do(job: Job) -> Report:
 
         return run_job(job)
     except UnreachableError as error:
-        return Report(problem=f"the database cannot be reached: {error}", unreachable=True)
+        return Report(problem=f"the database cannot be reached: {error}")
     except TimeoutError as error:
         return Report(problem=str(error))
     except Exception as error:  # noqa: BLE001 - every driver has errors of its own

@@ -38,7 +38,7 @@ def run_once(
     database: Database,
     query: Query,
     *,
-    order_of: Query | Literal["rows"] | None,
+    order_of: Query | Literal["rows"] | None = None,
     keep_rows: int = 0,
 ) -> tuple[float, Measured]:
     """Run it and fetch every row: the milliseconds that took, and the rows.

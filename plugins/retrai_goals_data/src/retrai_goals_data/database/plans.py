@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from .connecting import Database
 from .reading import Query
 
@@ -11,14 +13,12 @@ MAX_CHARS = 6_000
 def explain(database: Database, query: Query) -> str:
     """EXPLAIN's answer as text; why there is none where it failed."""
     command = "EXPLAIN QUERY PLAN" if database.dialect == "sqlite" else "EXPLAIN"
-    cursor = database.cursor()
     try:
-        cursor.execute(f"{command} {query.text}")
-        rows = cursor.fetchall()
+        with closing(database.cursor()) as cursor:
+            cursor.execute(f"{command} {query.text}")
+            rows = cursor.fetchall()
     except Exception as error:  # noqa: BLE001 - a driver's own errors; the plan is an extra
         return f"(no plan: {error})"
-    finally:
-        cursor.close()
     if database.dialect == "sqlite":
         text = _tree([(row[0], row[1], row[3]) for row in rows])
     else:

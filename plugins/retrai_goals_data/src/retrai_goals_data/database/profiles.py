@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .connecting import Database
+from .reading import quoted
 
 MAX_COLUMNS = 40
 _LONGEST = 40
@@ -16,15 +17,14 @@ def profile(database: Database, tables: Sequence[str]) -> str:
 
 
 def _of_table(database: Database, name: str) -> str:
-    sql = ".".join(_quoted(part) for part in name.split("."))
+    sql = ".".join(quoted(part) for part in name.split("."))
     cursor = database.cursor()
     try:
         with database.time_limit():
             cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
             columns = [str(column[0]) for column in cursor.description][:MAX_COLUMNS]
             asked = ", ".join(
-                f"count({c}), count(DISTINCT {c}), min({c}), max({c})"
-                for c in map(_quoted, columns)
+                f"count({c}), count(DISTINCT {c}), min({c}), max({c})" for c in map(quoted, columns)
             )
             cursor.execute(f"SELECT count(*), {asked} FROM {sql}")
             rows, *figures = cursor.fetchone()
@@ -39,10 +39,6 @@ def _of_table(database: Database, name: str) -> str:
             f"{_short(least)} to {_short(greatest)}"
         )
     return "\n".join(lines)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _short(value: object) -> str:

@@ -66,9 +66,8 @@ class Query:
     @property
     def writes(self) -> bool:
         """Whether any part of it changes something."""
-        return not isinstance(self.tree, (exp.Query, exp.Values)) or any(
-            isinstance(node, _WRITES) for node in self.tree.walk()
-        )
+        is_query = isinstance(self.tree, (exp.Query, exp.Values))
+        return not is_query or self.tree.find(*_WRITES) is not None
 
     @property
     def is_index(self) -> bool:
@@ -112,12 +111,10 @@ class Query:
     @property
     def files(self) -> set[str]:
         """Calls in the place of a table that read a file, as SQL (`read_csv('a.csv')`)."""
-        calls = [table.this.sql(dialect=_NAMES[self.dialect]) for table in self._calls()]
-        return {str(call) for call in calls if _READS_FILES.match(str(call))}
-
-    def _calls(self) -> list[Any]:
-        tables = self.tree.find_all(exp.Table)
-        return [table for table in tables if not isinstance(table.this, exp.Identifier)]
+        of_tables = [table.this for table in self.tree.find_all(exp.Table)]
+        calls = [each for each in of_tables if not isinstance(each, exp.Identifier)]
+        texts = (str(call.sql(dialect=_NAMES[self.dialect])) for call in calls)
+        return {text for text in texts if _READS_FILES.match(text)}
 
     def order(self, columns: list[str]) -> list[int] | None:
         """Which columns of the answer ORDER BY names; None without one, empty where it cannot be
@@ -261,18 +258,12 @@ def _bare(item: Any) -> str:
 def _is_defined(tree: Any, table: Any) -> bool:
     """Whether a name stands for a part of the query (WITH) and not for a table."""
     name = table.name.lower()
-    around: list[Any] = []
-    node = table.parent
-    while node is not None:
-        around.append(node)
-        node = node.parent
-    for cte in tree.find_all(exp.CTE):
-        if cte.alias_or_name.lower() != name:
-            continue
-        # Within its own definition the name means the table, unless it is recursive.
-        if not any(part is cte for part in around) or cte.parent.args.get("recursive"):
-            return True
-    return False
+    parts = (cte for cte in tree.find_all(exp.CTE) if cte.alias_or_name.lower() == name)
+    # Within its own definition the name means the table, unless it is recursive.
+    return any(
+        cte.parent.args.get("recursive") or all(each is not table for each in cte.walk())
+        for cte in parts
+    )
 
 
 def _lower_bounds(tree: Any) -> list[Any]:

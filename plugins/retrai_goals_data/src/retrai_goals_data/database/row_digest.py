@@ -49,15 +49,10 @@ class AnswerDigest:
 
     def answer(self) -> Answer:
         """All rows so far."""
-        ordered = self._order is not None
-        return Answer(
-            columns=self._columns,
-            rows=self._rows,
-            content=(f"{self._sums[0]:032x}", f"{self._sums[1]:032x}"),
-            order=(self._sequences[0].hexdigest(), self._sequences[1].hexdigest())
-            if ordered
-            else ("", ""),
-        )
+        content = (f"{self._sums[0]:032x}", f"{self._sums[1]:032x}")
+        one, two = self._sequences
+        order = ("", "") if self._order is None else (one.hexdigest(), two.hexdigest())
+        return Answer(self._columns, self._rows, content, order)
 
 
 def row_number(row: Row, grid: int = 0) -> int:

@@ -11,6 +11,7 @@ know this data again, takes that for it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
@@ -102,7 +103,7 @@ def _compare(
         sample = _sample(tables, sizes, number, is_last=done == WANTED - 1)
         try:
             _fill(database, sample, f"{salt}-{number}")
-            _, expected = run_once(database, left, order_of=None, keep_rows=MAX_COMPARED)
+            _, expected = run_once(database, left, keep_rows=MAX_COMPARED)
         except Exception as error:  # noqa: BLE001 - a driver's own errors; then this one is no test
             database.rollback()
             problem = f"no sample could be made: {' '.join(str(error).split())[:200]}"
@@ -146,26 +147,23 @@ def _sample(
 def _differs(database: Database, query: Query, expected: Measured, sample: _Sample) -> str:
     """How a query answers otherwise than expected; empty where it does not."""
     try:
-        _, found = run_once(database, query, order_of=None, keep_rows=MAX_COMPARED)
+        _, found = run_once(database, query, keep_rows=MAX_COMPARED)
     except Exception as error:  # noqa: BLE001 - a driver's own errors
         return f"on a sample of the data it fails: {' '.join(str(error).split())[:300]}"
     if found.answer.same_as(expected.answer):
         return ""
     how = "dealt-out " if sample.dealt else ""
-    told = difference(expected.columns, expected.first_rows, found.columns, found.first_rows)
+    told = difference(expected, found)
     return f"on a sample of the {how}data the rows are others: {told}"
 
 
-def difference(
-    columns: list[str], expected: Sequence[Row], found_columns: list[str], found: Sequence[Row]
-) -> str:
-    """How two answers differ, by example."""
-    if columns != found_columns:
-        return f"the columns are {', '.join(found_columns)}; expected: {', '.join(columns)}"
-    wanted, there = _counted(expected), _counted(found)
-    missing = [row for key, (row, count) in wanted.items() if count > there.get(key, ((), 0))[1]]
-    extra = [row for key, (row, count) in there.items() if count > wanted.get(key, ((), 0))[1]]
-    parts = [f"{len(found)} rows, expected {len(expected)}"] if len(found) != len(expected) else []
+def difference(expected: Measured, found: Measured) -> str:
+    """How two answers differ, by example: by the rows that were kept of them."""
+    columns, wanted, there = expected.columns, expected.first_rows, found.first_rows
+    if columns != found.columns:
+        return f"the columns are {', '.join(found.columns)}; expected: {', '.join(columns)}"
+    missing, extra = _only_in(wanted, there), _only_in(there, wanted)
+    parts = [f"{len(there)} rows, expected {len(wanted)}"] if len(there) != len(wanted) else []
     if missing:
         parts.append(f"missing:\n{as_text(columns, missing[:SHOWN])}")
     if extra:
@@ -173,12 +171,10 @@ def difference(
     return "\n".join(parts) or "the same rows in another order"
 
 
-def _counted(rows: Sequence[Row]) -> dict[bytes, tuple[Row, int]]:
-    found: dict[bytes, tuple[Row, int]] = {}
-    for row in rows:
-        key = row_text(row)
-        found[key] = (row, found.get(key, (row, 0))[1] + 1)
-    return found
+def _only_in(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
+    """The rows that are not among others, or not as often, each once."""
+    more = Counter(map(row_text, rows)) - Counter(map(row_text, others))
+    return list({text: row for row in rows if (text := row_text(row)) in more}.values())
 
 
 def _fill(database: Database, sample: _Sample, salt: str) -> None:

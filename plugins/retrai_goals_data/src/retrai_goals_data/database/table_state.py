@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from .connecting import LOOK_TIMEOUT_S, Database
@@ -32,26 +31,13 @@ def table_states(
     """
     found: dict[str, TableState] = {}
     for name, sql in tables.items():
-        state = table_state(database, sql, full=full)
-        found[name] = replace(state, made_of=definitions(database, sql))
+        cursor = database.cursor()
+        cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
+        columns = [(str(column[0]), _type_of(database, column)) for column in cursor.description]
+        with database.time_limit(LOOK_TIMEOUT_S):
+            rows, digest = _rows_and_digest(database, cursor, sql, full)
+        found[name] = TableState(columns, rows, digest, definitions(database, sql))
     return found
-
-
-def table_state(database: Database, table: str, *, full: bool = True) -> TableState:
-    """The columns, the number of rows and a digest of them; `table` is a name as SQL."""
-    cursor = database.cursor()
-    cursor.execute(f"SELECT * FROM {table} LIMIT 0")
-    columns = [(str(column[0]), _type_of(database, column)) for column in cursor.description]
-    with database.time_limit(LOOK_TIMEOUT_S):
-        if not full:
-            cursor.execute(f"SELECT count(*) FROM {table}")
-            (rows,) = cursor.fetchone()
-            return TableState(columns=columns, rows=rows, digest="")
-        if database.dialect in _IN_THE_DATABASE:
-            cursor.execute(_IN_THE_DATABASE[database.dialect].format(table))
-            rows, total = cursor.fetchone()
-            return TableState(columns=columns, rows=rows, digest=str(total or 0))
-        return _hash_rows(cursor, table, columns)
 
 
 def _type_of(database: Database, column: Any) -> str:
@@ -59,10 +45,18 @@ def _type_of(database: Database, column: Any) -> str:
     return "" if database.dialect == "sqlite" else str(column[1])
 
 
-def _hash_rows(cursor: Any, table: str, columns: list[tuple[str, str]]) -> TableState:
+def _rows_and_digest(database: Database, cursor: Any, table: str, full: bool) -> tuple[int, str]:
+    """The number of rows and a digest of them; `table` is a name as SQL."""
+    if not full:
+        cursor.execute(f"SELECT count(*) FROM {table}")
+        return cursor.fetchone()[0], ""
+    if database.dialect in _IN_THE_DATABASE:
+        cursor.execute(_IN_THE_DATABASE[database.dialect].format(table))
+        rows, total = cursor.fetchone()
+        return rows, str(total or 0)
     cursor.execute(f"SELECT * FROM {table}")
     rows = total = 0
     while batch := cursor.fetchmany(BATCH):
         rows += len(batch)
         total += sum(map(row_number, batch))
-    return TableState(columns=columns, rows=rows, digest=f"{total % SUMS:032x}")
+    return rows, f"{total % SUMS:032x}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 from .connecting import Database
+from .reading import quoted
 
 UniqueColumns = Sequence[Sequence[str]] | None
 """Names that are unique together, per key or constraint; None where the database cannot tell."""
@@ -43,25 +45,19 @@ def _in_sqlite(database: Database, table: str) -> UniqueColumns:
 
 
 def _pragma(database: Database, name: str, about: str) -> list[Any]:
-    quoted = about.replace('"', '""')
-    cursor = database.cursor()
-    try:
-        return cursor.execute(f'PRAGMA {name}("{quoted}")').fetchall()
-    finally:
-        cursor.close()
+    with closing(database.cursor()) as cursor:
+        return cursor.execute(f"PRAGMA {name}({quoted(about)})").fetchall()
 
 
 def _constraints(database: Database, table: str, *kinds: str) -> list[list[str]]:
     """The columns of each such constraint in DuckDB, whose catalog SQLAlchemy cannot read."""
-    cursor = database.cursor()
-    cursor.execute(
-        "SELECT constraint_column_names, constraint_type FROM duckdb_constraints()"
-        " WHERE table_name = ?",
-        [table],
-    )
-    found = [names for names, kind in cursor.fetchall() if kind in kinds]
-    cursor.close()
-    return found
+    with closing(database.cursor()) as cursor:
+        cursor.execute(
+            "SELECT constraint_column_names, constraint_type FROM duckdb_constraints()"
+            " WHERE table_name = ?",
+            [table],
+        )
+        return [names for names, kind in cursor.fetchall() if kind in kinds]
 
 
 def _by_inspector(inspector: Any, table: str) -> UniqueColumns:
