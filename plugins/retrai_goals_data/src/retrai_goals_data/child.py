@@ -9,8 +9,8 @@ JSON.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,12 +28,7 @@ A = TypeVar("A")
 
 
 class ChildError(Exception):
-    """The process gave no answer; the message says why on one line, `output` is what it printed."""
-
-    def __init__(self, message: str, output: str = "", *, timed_out: bool = False) -> None:
-        super().__init__(message)
-        self.output = output
-        self.timed_out = timed_out
+    """The process gave no answer; the message says why on one line."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +45,6 @@ class Child:
     timeout_s: float
     readable: Sequence[Path] = ()
     writable: Sequence[Path] = ()
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def command(self) -> list[str]:
-        return [sys.executable, "-I", "-c", _START.format(module=self.module), str(_ROOT)]
 
     async def run(
         self, sandbox: Sandbox, job: JobClass, answer: type[A], *, data: bytes = b"", cwd: Path
@@ -66,24 +56,23 @@ class Child:
         """
         try:
             done = await sandbox.run(
-                self.command,
+                [sys.executable, "-I", "-c", _START.format(module=self.module), str(_ROOT)],
                 timeout_s=self.timeout_s,
                 cwd=cwd,
                 # One thread of BLAS is enough here, gives the same digits each time, and starts
                 # where a sandbox allows few.
-                env={"PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", **self.env},
+                env={"PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"},
                 limits=Limits(output_bytes=MAX_ANSWER_BYTES),
                 stdin=as_json(job) + b"\n" + data,
                 readable=[Path(sys.prefix), Path(sys.base_prefix), _ROOT, *self.readable],
-                writable=list(self.writable),
+                writable=self.writable,
             )
         except ToolError as error:
             raise ChildError(f"it cannot be started: {error}") from error
         if done.timed_out:
-            raise ChildError(f"it took longer than {self.timeout_s:g} s", timed_out=True)
+            raise ChildError(f"it took longer than {self.timeout_s:g} s")
         try:
-            return TypeAdapter(answer).validate_json(done.stdout.strip() or "")
+            return TypeAdapter(answer).validate_json(done.stdout.strip())
         except ValidationError:
-            said = done.stderr.strip()[-3000:]
-            last = (said.splitlines() or [f"exit status {done.exit_code}"])[-1]
-            raise ChildError(f"it gave no answer: {last}", said) from None
+            said = done.stderr.strip()[-3000:].splitlines() or [f"exit status {done.exit_code}"]
+            raise ChildError(f"it gave no answer: {said[-1]}") from None

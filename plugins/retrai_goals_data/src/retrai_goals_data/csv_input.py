@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from retrai_core import RunContext, ToolError, ToolResult
+from retrai_goal_support import shorten
 
 from .analysis.jobs import Outcome
 from .answering import JobClass
@@ -51,7 +52,4 @@ async def analyse(
 
 def as_result(outcome: Outcome, max_chars: int) -> ToolResult:
     """The outcome as a tool's answer, cut to its limit."""
-    text = outcome.text
-    if len(text) > max_chars:
-        text = f"{text[:max_chars].rstrip()}\n[{len(text) - max_chars} more characters]"
-    return ToolResult(text, data=outcome.data)
+    return ToolResult(shorten(outcome.text, max_chars), data=outcome.data)

@@ -110,15 +110,13 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         script = cwd / options.train_script
         if not state and cwd == self.context.project:
             await asyncio.to_thread(self._note_beginning)
-        if not await asyncio.to_thread(script.is_file):
-            # What was there at the start is kept all the same: later it may be the agent's doing.
-            if options.data_file:
-                await self._held_out()
-            return self._incomplete(f"there is no {options.train_script} yet")
         try:
+            # Kept even where there is no script yet: later it may be the agent's doing.
             held_out = await self._held_out()
         except TableError as error:
             return self._incomplete(str(error))
+        if not await asyncio.to_thread(script.is_file):
+            return self._incomplete(f"there is no {options.train_script} yet")
         trainings = await self._train(cwd, held_out)
         bad = next((one for one in trainings if one.value is None), None)
         case = f"{options.target_metric} {options.wanted} {options.target_value:g}"
@@ -129,14 +127,11 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
             report = CheckReport(failed, command, self.context.python, bad.complete)
             return GoalResult(False, bad.problem, f"{bad.problem}\n\n{bad.output}", report)
         values = [one.value for one in trainings if one.value is not None]
-        others: list[float] = []
-        if held_out is None and options.reached(median(values)):
-            others = await self._with_other_seeds(cwd)
+        is_own_figure = held_out is None and options.reached(median(values))
+        others = await self._with_other_seeds(cwd) if is_own_figure else []
         values += others
         achieved = options.reached(median(values))
-        cases: dict[str, CaseOutcome] = {scored: "passed", case: "passed"}
-        if not achieved:
-            cases[case] = "failed"
+        cases: dict[str, CaseOutcome] = {scored: "passed", case: "passed" if achieved else "failed"}
         report = CheckReport(cases, command, self.context.python)
         reason = self._reason(values, held_out)
         if others:
@@ -241,9 +236,7 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         training = Training(
             sandbox=self.context.sandbox,
             python=self.context.python,
-            command=[options.train_script, *options.args],
-            metric=options.target_metric,
-            timeout_s=options.timeout_s,
+            options=options,
             held_out=held_out,
             # Not in the project itself, where somebody may look at the file at the same time.
             data_file=options.data_file if cwd != self.context.project else "",

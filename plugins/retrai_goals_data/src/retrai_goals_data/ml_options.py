@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from retrai_core import GoalOptions
 from retrai_goal_support import ProjectFile, ShellWords
 
-from .analysis.metrics import LESS_IS_BETTER, NAMES, REGRESSION
+from .analysis.metrics import KNOWN, LESS_IS_BETTER, REGRESSION
 
 AT_LEAST, AT_MOST = ">=", "<="
 _OTHER_NAMES = {
@@ -102,17 +102,17 @@ Keep it outside the project, so that the agent cannot see it either."""
         if self.data_file and not self.target:
             raise ValueError("data_file needs target, the column to predict")
         is_regression = {"classification": False, "regression": True}.get(self.task_type)
-        if is_regression is not None and name in NAMES and (name in REGRESSION) != is_regression:
+        if is_regression is not None and name in KNOWN and (name in REGRESSION) != is_regression:
             raise ValueError(f"target_metric: {name} is no metric of a {self.task_type}")
-        if self.is_held_out and name not in NAMES:
-            near = difflib.get_close_matches(name, NAMES, 1)
+        if self.is_held_out and name not in KNOWN:
+            near = difflib.get_close_matches(name, KNOWN, 1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise ValueError(
-                f"target_metric: retrai cannot compute {name}{meant} (it knows {', '.join(NAMES)})"
+                f"target_metric: retrai cannot compute {name}{meant} (it knows {', '.join(KNOWN)})"
             )
         if self.test_data and not self.target:
             raise ValueError("test_data needs target, the column to predict")
-        if self.direction == "auto" and name not in NAMES and name not in LESS_IS_BETTER:
+        if self.direction == "auto" and name not in KNOWN and name not in LESS_IS_BETTER:
             raise ValueError(f"direction: say whether {name} is to be >= or <= {self.target_value}")
         return self
 

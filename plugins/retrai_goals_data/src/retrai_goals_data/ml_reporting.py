@@ -8,7 +8,11 @@ import re
 from pathlib import Path
 from typing import cast
 
-MAX_BYTES = 1_000_000
+from retrai_goal_support import text_of
+
+from .analysis.tables import as_number
+
+MAX_CHARS = 1_000_000
 
 
 def reported(metrics_file: Path, stdout: str, name: str) -> float | str:
@@ -24,10 +28,7 @@ def reported(metrics_file: Path, stdout: str, name: str) -> float | str:
         >>> reported(Path("/nonexistent"), "epoch 3\\naccuracy: 0.91\\n", "accuracy")
         0.91
     """
-    try:
-        text = metrics_file.read_bytes()[:MAX_BYTES].decode("utf-8", "replace")
-    except OSError:
-        text = ""
+    text = text_of(metrics_file, MAX_CHARS)
     if text.strip():
         found = _in_json(text, name)
         return found if found is not None else f"RETRAI_METRICS has no number called {name}"
@@ -40,10 +41,9 @@ def reported(metrics_file: Path, stdout: str, name: str) -> float | str:
         if found is not None:
             return found
         match = pattern.search(line)
-        if match is not None:
-            value = _number(match[1])
-            if value is not None:
-                return value
+        value = as_number(match[1]) if match else None
+        if value is not None:
+            return value
     return (
         f"the script did not report {name}: print `{name}=0.9` or a JSON object on a line, or "
         "write one to the file that the environment variable RETRAI_METRICS names"
@@ -61,11 +61,3 @@ def _in_json(text: str, name: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if math.isfinite(value) else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None

@@ -23,10 +23,8 @@ def shuffle_targets(copy: Path, globs: Sequence[str], target: str) -> bool:
         globs: the data files, in gitignore syntax.
         target: the column; empty where it is not known.
     """
-    done = False
-    for path in _data_files(copy, globs):
-        done = _shuffle(path, target) or done
-    return done
+    dealt = [_shuffle(path, target) for path in _data_files(copy, globs)]
+    return any(dealt)
 
 
 def empty_data(copy: Path, globs: Sequence[str]) -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import Completed, Sandbox, ToolError
-from retrai_goal_support import temporary_prefix
+from retrai_core import Completed, Sandbox, ToolError, fresh_folder
 
 from .analysis.jobs import Outcome, ScoreJob
 from .child import Child, ChildError
 from .ml_held_out import HeldOut
+from .ml_options import MlOptimizeOptions
 from .ml_reporting import reported
 
 SCORE_TIMEOUT_S = 60.0
@@ -60,9 +58,7 @@ class Training:
     Attributes:
         sandbox: where.
         python: the project's interpreter.
-        command: the script, relative to `cwd`, and its arguments.
-        metric: the metric's name.
-        timeout_s: for the script.
+        options: of the goal: the script and its arguments, the metric, the time-out.
         held_out: what the metric is computed on; None takes the script at its word.
         data_file: where the script finds the training rows if `held_out` has some, relative to
             `cwd`; its own content is put back afterwards. Empty where it is left alone.
@@ -70,16 +66,14 @@ class Training:
 
     sandbox: Sandbox
     python: str
-    command: Sequence[str]
-    metric: str
-    timeout_s: float
+    options: MlOptimizeOptions
     held_out: HeldOut | None
     data_file: str = ""
 
     async def run(self, cwd: Path, seed: int) -> Trained:
         """Train once and say what came of it."""
-        folder = await asyncio.to_thread(self._prepare)
-        try:
+        async with fresh_folder("retrai-training") as folder:
+            await asyncio.to_thread(self._prepare, folder)
             try:
                 with self._training_rows(cwd):
                     done = await self._start(cwd, folder, seed)
@@ -87,7 +81,7 @@ class Training:
                 return Trained(None, f"the script cannot be started: {error}", complete=False)
             output = _tail(done)
             if done.timed_out:
-                problem = f"the script was still running after {self.timeout_s:g} s"
+                problem = f"the script was still running after {self.options.timeout_s:g} s"
                 return Trained(None, problem, output, complete=False)
             if done.exit_code != 0:
                 lines = done.stderr.strip().splitlines()
@@ -98,16 +92,12 @@ class Training:
             if isinstance(found, str):
                 return Trained(None, found, output)
             return Trained(found, "", output)
-        finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    def _prepare(self) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-training"))).resolve()
+    def _prepare(self, folder: Path) -> None:
         if self.held_out is not None:
             (folder / "features.csv").write_bytes(self.held_out.features)
             if self.held_out.train is not None:
                 (folder / "train.csv").write_bytes(self.held_out.train)
-        return folder
 
     @contextmanager
     def _training_rows(self, cwd: Path) -> Generator[None]:
@@ -129,8 +119,8 @@ class Training:
         if self.held_out is not None and self.held_out.train is not None:
             held_out["RETRAI_TRAIN"] = str(folder / "train.csv")
         return await self.sandbox.run(
-            [self.python, "-c", _START, *self.command],
-            timeout_s=self.timeout_s,
+            [self.python, "-c", _START, self.options.train_script, *self.options.args],
+            timeout_s=self.options.timeout_s,
             cwd=cwd,
             env={
                 "PYTHONHASHSEED": str(seed),
@@ -145,13 +135,14 @@ class Training:
         )
 
     async def _figure(self, folder: Path, stdout: str, cwd: Path) -> float | str:
+        metric = self.options.target_metric
         if self.held_out is None:
-            return await asyncio.to_thread(reported, folder / "metrics.json", stdout, self.metric)
+            return await asyncio.to_thread(reported, folder / "metrics.json", stdout, metric)
         predictions = await asyncio.to_thread(_read_predictions, folder / "predictions.csv")
         if isinstance(predictions, str):
             return predictions
         child = Child("retrai_goals_data.analysis.scoring", SCORE_TIMEOUT_S)
-        job = ScoreJob(truth=self.held_out.truth, metric=self.metric)
+        job = ScoreJob(truth=self.held_out.truth, metric=metric)
         try:
             scored = await child.run(self.sandbox, job, Outcome, data=predictions, cwd=cwd)
         except ChildError as error:

@@ -62,15 +62,8 @@ class Visualize(Tool[VisualizeArgs, VisualizeOptions]):
         # Refuses a place outside the project before anything is drawn.
         await asyncio.to_thread(context.workspace.stat, args.output)
         table = await read_file(args.path, context) if args.path else b""
-        job = ChartJob(
-            kind=args.kind,
-            x=args.x,
-            y=args.y,
-            title=args.title,
-            columns=args.data,
-            width=args.width,
-            height=args.height,
-        )
+        given = args.model_dump(exclude={"path", "output", "data"})
+        job = ChartJob(columns=args.data, **given)
         outcome = await analyse("charts", job, table, context, options.timeout_s)
         image = base64.b64decode(outcome.image)
         await asyncio.to_thread(context.workspace.write_bytes, args.output, image)

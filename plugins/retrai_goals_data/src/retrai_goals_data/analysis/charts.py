@@ -144,14 +144,8 @@ def _boxes(axes: Any, table: Table, x: str, columns: list[str]) -> None:
     if x and len(columns) == 1:
         numbers, groups = table.numbers(columns[0]), table.texts(x)
         names = list(dict.fromkeys(groups))
-        values = [
-            [
-                n
-                for n, group in zip(numbers, groups, strict=True)
-                if group == name and not math.isnan(n)
-            ]
-            for name in names
-        ]
+        there = [pair for pair in zip(numbers, groups, strict=True) if not math.isnan(pair[0])]
+        values = [[number for number, group in there if group == name] for name in names]
     else:
         names, values = columns, [_there(table, name) for name in columns]
     axes.boxplot(values, tick_labels=names)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
+from statistics import fmean, stdev
 
 from ..answering import answer_job
 from .jobs import Outcome, TestJob
-from .statistical_tests import TESTS, Found, Samples, chi_square, mean_of, variance_of
+from .statistical_tests import TESTS, Found, Samples, chi_square
 from .tables import TableError, read_csv
 
 
@@ -26,7 +27,7 @@ def do(job: TestJob, data: bytes) -> Outcome:
             found = (
                 chi_square(job.samples or _contingency(job, data))
                 if not samples
-                else TESTS[job.test](job, samples)
+                else TESTS[job.test][0](job, samples)
             )
     except TableError as error:
         return Outcome(problem=str(error))
@@ -37,7 +38,7 @@ def do(job: TestJob, data: bytes) -> Outcome:
 
 def _samples(job: TestJob, data: bytes) -> tuple[list[str], Samples]:
     """The samples and what they are called; what is missing is left out, in pairs where paired."""
-    wanted = _COUNTS[job.test]
+    _, fewest, most = TESTS[job.test]
     if job.samples:
         labels = [f"sample {number}" for number in range(1, len(job.samples) + 1)]
         samples = job.samples
@@ -51,8 +52,8 @@ def _samples(job: TestJob, data: bytes) -> tuple[list[str], Samples]:
             pairs = [pair for pair in zip(*samples, strict=True) if not any(map(math.isnan, pair))]
             samples = [[one for one, _ in pairs], [two for _, two in pairs]]
     samples = [[one for one in sample if not math.isnan(one)] for sample in samples]
-    if not wanted[0] <= len(samples) <= wanted[1]:
-        needed = f"{wanted[0]}" if wanted[0] == wanted[1] else f"{wanted[0]} or more"
+    if not fewest <= len(samples) <= most:
+        needed = f"{fewest}" if fewest == most else f"{fewest} or more"
         raise TableError(f"{job.test} takes {needed} samples, and {len(samples)} were given")
     least = 3 if job.test in ("shapiro", "pearson") else 2
     for label, sample in zip(labels, samples, strict=True):
@@ -92,17 +93,6 @@ def _contingency(job: TestJob, data: bytes) -> Samples:
     return [[float(counts[row, column]) for column in across] for row in down]
 
 
-_COUNTS = {
-    "t_test": (2, 2),
-    "paired_t_test": (2, 2),
-    "one_sample_t_test": (1, 1),
-    "mann_whitney": (2, 2),
-    "anova": (2, 100),
-    "shapiro": (1, 1),
-    "pearson": (2, 2),
-}
-
-
 def _outcome(job: TestJob, found: Found, labels: list[str], samples: Samples) -> Outcome:
     effect, size = found.effect
     significant = found.p < job.alpha
@@ -112,8 +102,8 @@ def _outcome(job: TestJob, found: Found, labels: list[str], samples: Samples) ->
         f"statistic {found.statistic:.6g}, p = {found.p:.4g}: {verdict} at alpha {job.alpha:g}",
         f"effect size: {effect} {size:.4g}",
         *(
-            f"{label}: n {len(sample)}, mean {mean_of(sample):.6g}, "
-            f"standard deviation {math.sqrt(variance_of(sample)):.6g}"
+            f"{label}: n {len(sample)}, mean {fmean(sample):.6g}, "
+            f"standard deviation {stdev(sample):.6g}"
             for label, sample in zip(labels, samples, strict=False)
         ),
         *found.facts,

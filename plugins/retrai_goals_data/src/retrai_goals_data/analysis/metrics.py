@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-import math
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-CLASSIFICATION: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+Metrics = Mapping[str, tuple[str, Mapping[str, Any]]]
+"""Functions of `sklearn.metrics`, and the options that they get."""
+
+CLASSIFICATION: Metrics = {
     "accuracy": ("accuracy_score", {}),
     "balanced_accuracy": ("balanced_accuracy_score", {}),
     "f1_macro": ("f1_score", {"average": "macro"}),
@@ -17,43 +18,33 @@ CLASSIFICATION: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "recall_macro": ("recall_score", {"average": "macro", "zero_division": 0}),
     "matthews": ("matthews_corrcoef", {}),
 }
-BY_PROBABILITY = {"roc_auc": "roc_auc_score", "log_loss": "log_loss", "brier": "brier_score_loss"}
-REGRESSION = {
-    "r2": "r2_score",
-    "mae": "mean_absolute_error",
-    "mse": "mean_squared_error",
-    "rmse": "mean_squared_error",
-    "mape": "mean_absolute_percentage_error",
-    "median_absolute_error": "median_absolute_error",
+BY_PROBABILITY: Metrics = {
+    "roc_auc": ("roc_auc_score", {}),
+    "log_loss": ("log_loss", {"labels": [0, 1]}),
+    "brier": ("brier_score_loss", {}),
+}
+REGRESSION: Metrics = {
+    "r2": ("r2_score", {}),
+    "mae": ("mean_absolute_error", {}),
+    "mse": ("mean_squared_error", {}),
+    "rmse": ("root_mean_squared_error", {}),
+    "mape": ("mean_absolute_percentage_error", {}),
+    "median_absolute_error": ("median_absolute_error", {}),
 }
 LESS_IS_BETTER = frozenset(
     {"mae", "mse", "rmse", "mape", "median_absolute_error", "log_loss", "brier", "loss", "error"}
 )
-NAMES = (*CLASSIFICATION, *BY_PROBABILITY, *REGRESSION)
+KNOWN: Metrics = {**CLASSIFICATION, **BY_PROBABILITY, **REGRESSION}
 
 
-def nearest(name: str) -> str:
-    """A hint at the metric that was meant; empty where none is near."""
-    near = difflib.get_close_matches(name, NAMES, 1)
-    return f"; did you mean {near[0]}?" if near else ""
+def compute(name: str, truth: Sequence[Any], predicted: Sequence[Any]) -> float:
+    """A metric that is known here.
 
-
-def score_classes(name: str, truth: Sequence[str], predicted: Sequence[str]) -> float:
-    """A metric of `CLASSIFICATION`."""
-    function, options = CLASSIFICATION[name]
+    Args:
+        name: of the metric.
+        truth: classes, numbers, or 0 and 1 for a metric of `BY_PROBABILITY`.
+        predicted: of the same kind, or the probability of 1.
+    """
+    function, options = KNOWN[name]
     metrics = import_module("sklearn.metrics")
     return float(getattr(metrics, function)(truth, predicted, **options))
-
-
-def score_probabilities(name: str, truth: Sequence[int], probability: Sequence[float]) -> float:
-    """A metric of `BY_PROBABILITY`; `truth` is 0 or 1, `probability` that of 1."""
-    metrics = import_module("sklearn.metrics")
-    options: dict[str, Any] = {"labels": [0, 1]} if name == "log_loss" else {}
-    return float(getattr(metrics, BY_PROBABILITY[name])(truth, probability, **options))
-
-
-def score_numbers(name: str, truth: Sequence[float], predicted: Sequence[float]) -> float:
-    """A metric of `REGRESSION`."""
-    metrics = import_module("sklearn.metrics")
-    value = float(getattr(metrics, REGRESSION[name])(truth, predicted))
-    return math.sqrt(value) if name == "rmse" else value

@@ -6,15 +6,7 @@ import math
 
 from ..answering import answer_job
 from .jobs import Outcome, ScoreJob
-from .metrics import (
-    BY_PROBABILITY,
-    CLASSIFICATION,
-    REGRESSION,
-    nearest,
-    score_classes,
-    score_numbers,
-    score_probabilities,
-)
+from .metrics import BY_PROBABILITY, CLASSIFICATION, compute
 from .tables import TableError, as_number, read_csv
 
 PREDICTION, PROBABILITY = "prediction", "probability"
@@ -44,16 +36,13 @@ def score(job: ScoreJob, data: bytes) -> float:
         raise TableError(f"there are {table.rows}, for {len(job.truth)} held-out rows")
     if job.metric in CLASSIFICATION:
         predicted = [_label(text) for text in table.texts(PREDICTION)]
-        return score_classes(job.metric, [_label(text) for text in job.truth], predicted)
+        return compute(job.metric, [_label(text) for text in job.truth], predicted)
     if job.metric in BY_PROBABILITY:
         return _by_probability(job, _finite(table.numbers(PROBABILITY), PROBABILITY))
-    if job.metric in REGRESSION:
-        truth = [as_number(text) for text in job.truth]
-        if any(number is None or math.isnan(number) for number in truth):
-            raise TableError("the target of the held-out data is not numeric")
-        numbers = [number for number in truth if number is not None]
-        return score_numbers(job.metric, numbers, _finite(table.numbers(PREDICTION), PREDICTION))
-    raise TableError(f"{job.metric} is no metric that is known here{nearest(job.metric)}")
+    truth = [as_number(text) for text in job.truth]
+    if any(number is None or math.isnan(number) for number in truth):
+        raise TableError("the target of the held-out data is not numeric")
+    return compute(job.metric, truth, _finite(table.numbers(PREDICTION), PREDICTION))
 
 
 def _by_probability(job: ScoreJob, probabilities: list[float]) -> float:
@@ -63,7 +52,7 @@ def _by_probability(job: ScoreJob, probabilities: list[float]) -> float:
     if not all(0 <= probability <= 1 for probability in probabilities):
         raise TableError("a probability is not between 0 and 1")
     truth = [labels.index(_label(text)) for text in job.truth]
-    return score_probabilities(job.metric, truth, probabilities)
+    return compute(job.metric, truth, probabilities)
 
 
 def _label(text: str) -> str:

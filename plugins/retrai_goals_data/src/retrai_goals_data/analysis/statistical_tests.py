@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from statistics import fmean, median, stdev, variance
 from typing import Any
 
 from .jobs import TestJob
@@ -42,14 +43,14 @@ def _t_test(job: TestJob, samples: Samples) -> Found:
     stats = import_module("scipy.stats")
     found = stats.ttest_ind(one, two, equal_var=False, alternative=job.alternative)
     pooled = math.sqrt(
-        ((len(one) - 1) * variance_of(one) + (len(two) - 1) * variance_of(two))
+        ((len(one) - 1) * variance(one) + (len(two) - 1) * variance(two))
         / (len(one) + len(two) - 2)
     )
     interval = found.confidence_interval(1 - job.alpha)
     return Found(
         "Welch's t-test of two means",
         *_figures(found),
-        ("Cohen's d", (mean_of(one) - mean_of(two)) / pooled if pooled else math.nan),
+        ("Cohen's d", (fmean(one) - fmean(two)) / pooled if pooled else math.nan),
         [_interval("difference of the means", interval, job.alpha)],
         [*_normal(samples), "variances may differ (Welch)", "the observations are independent"],
     )
@@ -59,12 +60,12 @@ def _paired(job: TestJob, samples: Samples) -> Found:
     one, two = samples
     found = import_module("scipy.stats").ttest_rel(one, two, alternative=job.alternative)
     differences = [a - b for a, b in zip(one, two, strict=True)]
-    spread = math.sqrt(variance_of(differences))
+    spread = stdev(differences)
     interval = found.confidence_interval(1 - job.alpha)
     return Found(
         "paired t-test",
         *_figures(found),
-        ("Cohen's d of the differences", mean_of(differences) / spread if spread else math.nan),
+        ("Cohen's d of the differences", fmean(differences) / spread if spread else math.nan),
         [_interval("mean difference", interval, job.alpha)],
         [*_normal([differences], "the differences"), "the pairs are independent of each other"],
     )
@@ -74,12 +75,12 @@ def _one_sample(job: TestJob, samples: Samples) -> Found:
     (sample,) = samples
     stats = import_module("scipy.stats")
     found = stats.ttest_1samp(sample, job.mean, alternative=job.alternative)
-    spread = math.sqrt(variance_of(sample))
+    spread = stdev(sample)
     interval = found.confidence_interval(1 - job.alpha)
     return Found(
         f"t-test of one mean against {job.mean:g}",
         *_figures(found),
-        ("Cohen's d", (mean_of(sample) - job.mean) / spread if spread else math.nan),
+        ("Cohen's d", (fmean(sample) - job.mean) / spread if spread else math.nan),
         [_interval("mean", interval, job.alpha)],
         [*_normal(samples), "the observations are independent"],
     )
@@ -93,7 +94,7 @@ def _mann_whitney(job: TestJob, samples: Samples) -> Found:
         "Mann-Whitney U test",
         *_figures(found),
         ("rank-biserial correlation", effect),
-        [f"medians {_median(one):g} and {_median(two):g}"],
+        [f"medians {median(one):g} and {median(two):g}"],
         ["the observations are independent", "a difference of medians, if the shapes are alike"],
     )
 
@@ -102,8 +103,8 @@ def _anova(job: TestJob, samples: Samples) -> Found:
     stats = import_module("scipy.stats")
     found = stats.f_oneway(*samples)
     every = [value for sample in samples for value in sample]
-    whole = mean_of(every)
-    between = sum(len(sample) * (mean_of(sample) - whole) ** 2 for sample in samples)
+    whole = fmean(every)
+    between = sum(len(sample) * (fmean(sample) - whole) ** 2 for sample in samples)
     total = sum((value - whole) ** 2 for value in every)
     levene = float(stats.levene(*samples).pvalue)
     alike = "holds" if levene >= NORMAL_ENOUGH_P else "is doubtful"
@@ -176,15 +177,16 @@ def chi_square(counts: Samples) -> Found:
     )
 
 
-TESTS: dict[str, Callable[[TestJob, Samples], Found]] = {
-    "t_test": _t_test,
-    "paired_t_test": _paired,
-    "one_sample_t_test": _one_sample,
-    "mann_whitney": _mann_whitney,
-    "anova": _anova,
-    "shapiro": _shapiro,
-    "pearson": _pearson,
+TESTS: dict[str, tuple[Callable[[TestJob, Samples], Found], int, int]] = {
+    "t_test": (_t_test, 2, 2),
+    "paired_t_test": (_paired, 2, 2),
+    "one_sample_t_test": (_one_sample, 1, 1),
+    "mann_whitney": (_mann_whitney, 2, 2),
+    "anova": (_anova, 2, 100),
+    "shapiro": (_shapiro, 1, 1),
+    "pearson": (_pearson, 2, 2),
 }
+"""By name: the test, and the fewest and the most samples that it takes."""
 
 
 def _normal(samples: Samples, what: str = "") -> list[str]:
@@ -209,18 +211,3 @@ def _figures(found: Any) -> tuple[float, float]:
 def _interval(what: str, interval: Any, alpha: float) -> str:
     low, high = float(interval.low), float(interval.high)
     return f"{what}: {100 * (1 - alpha):g} % interval {low:.4g} to {high:.4g}"
-
-
-def mean_of(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
-
-
-def variance_of(values: Sequence[float]) -> float:
-    mean = mean_of(values)
-    return sum((value - mean) ** 2 for value in values) / (len(values) - 1)
-
-
-def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from statistics import fmean, pstdev
 from typing import Any
 
 from ..answering import answer_job
@@ -146,13 +147,10 @@ def _features(table: Table, names: list[str], kept: list[int]) -> tuple[Any, lis
     if not names:
         raise TableError("there is no feature beside the target")
     numeric = [table.is_numeric(name) for name in names]
-    columns: list[list[object]] = []
-    for name, is_numeric in zip(names, numeric, strict=True):
-        values: list[Any] = table.numbers(name) if is_numeric else table.texts(name)
-        columns.append([values[n] for n in kept])
     matrix = numpy.empty((len(kept), len(names)), dtype=object)
-    for index, column in enumerate(columns):
-        matrix[:, index] = column
+    for index, name in enumerate(names):
+        values: list[Any] = table.numbers(name) if numeric[index] else table.texts(name)
+        matrix[:, index] = [values[n] for n in kept]
     return matrix, numeric
 
 
@@ -191,9 +189,7 @@ def _known(name: str, known: Mapping[str, object], what: str) -> str:
 def _summary(values: Any, metric: str) -> dict[str, object]:
     sign = -1.0 if SCORERS[metric].startswith("neg_") else 1.0
     folds = [round(sign * float(value), 6) for value in values]
-    mean = sum(folds) / len(folds)
-    spread = math.sqrt(sum((value - mean) ** 2 for value in folds) / len(folds))
-    return {"mean": round(mean, 6), "std": round(spread, 6), "folds": folds}
+    return {"mean": round(fmean(folds), 6), "std": round(pstdev(folds), 6), "folds": folds}
 
 
 def _outcome(
