@@ -41,9 +41,8 @@ def neighbors_of(requests: Iterable[Request], most: int) -> list[Request]:
         ['/items/8?sort=name', '/items/7?sort=namex', '/items/6?sort=name', '/items/7?sort=']
     """
     known = [*map(dict, requests)]
-    rounds = zip_longest(*(_near(each) for each in known if each["method"] in _SAFE))
     found: list[Request] = []
-    for each in (one for many in rounds for one in many if one is not None):
+    for each in _in_turn(_near(each) for each in known if each["method"] in _SAFE):
         if len(found) >= most:
             break
         if each not in known and each not in found:

@@ -176,16 +176,14 @@ class ApiTestGoal(CommandGoal[ApiTestOptions]):
         cases: dict[str, CaseOutcome] = {}
         failures: dict[str, str] = {}
         calls: list[RecordedCall] = []
-        for number, (endpoint, answer) in enumerate(
-            zip(options.endpoints, found.answers, strict=True)
-        ):
+        asked = zip(options.endpoints, self._requests, found.answers, strict=True)
+        for number, (endpoint, request, answer) in enumerate(asked):
             name = f"{endpoint.method} {endpoint.path}"
             same = sum(other.partition(" #")[0] == name for other in cases)
             case = f"{name} #{same + 1}" if same else name
             problem = _problem(endpoint, answer)
             cases[case] = "failed" if problem else "passed"
-            call = _call(self._requests[number])
-            calls.append(RecordedCall(case, call, answer.text, str(number), plain=True))
+            calls.append(RecordedCall(case, _call(request), answer.text, str(number), plain=True))
             if problem:
                 failures[case] = f"{problem}\n{answer.body[:_SHOWN]}".strip()
         if failures and found.printed.strip():

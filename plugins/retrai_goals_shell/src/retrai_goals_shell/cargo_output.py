@@ -17,7 +17,7 @@ from retrai_goal_support import LITERAL
 
 _TARGET = re.compile(r"^ {5}Running (?:(?:unittests|benches) )?(\S+) \((.+)\)$")
 _DOCS = re.compile(r"^ {3}Doc-tests (\S+)$")
-_RUNNING = re.compile(r"^running (\d+) tests?$")
+_RUNNING = re.compile(r"^running \d+ tests?$")
 # A child process of a test may have printed the beginning of the line, or into it.
 _TEST = re.compile(
     r"\btest (?P<name>.+?)(?: - should panic(?: - compile fail)?)? \.\.\. (?P<ending>.*)$"
@@ -139,8 +139,7 @@ def _read_target(target: Target, lines: list[str]) -> None:
 
 def _read_block(target: Target, lines: list[str], numbers: dict[str, int]) -> str:
     """Read one `running N tests ... test result: ...`; why it is not whole, or nothing."""
-    begun = _RUNNING.match(lines[0])
-    expected = int(begun[1]) if begun else 0
+    expected = int(lines[0].split()[1])
     results = [found for line in lines if (found := _RESULT.search(line))]
     if not results:
         return f"{target.name} ended before its tests did{_last_words(lines)}"

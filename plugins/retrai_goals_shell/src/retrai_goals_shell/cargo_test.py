@@ -239,19 +239,14 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             KeptTests(files=now, complete=complete).save(place)
             return result
         changed = changed_tests(kept.files, now)
-        if not changed and complete and not kept.complete and report is not None:
+        if not changed and complete and not kept.complete:
             seen = {case.rpartition("::")[2] for case in result.cases}
             changed = dict.fromkeys(sorted(kept.test_names() - seen), "it was not run")
         if not changed or report is None:
             return result
-        cases: dict[str, CaseOutcome] = {f"{name} as written": "failed" for name in changed}
         shown = {f"{name} as written": f"It was:\n{text}" for name, text in changed.items()}
-        failed = suite_result(
-            {**report.cases, **cases},
-            report.command,
-            failures=shown,
-            interpreter=report.interpreter,
-        )
+        cases: dict[str, CaseOutcome] = {**report.cases, **dict.fromkeys(shown, "failed")}
+        failed = suite_result(cases, report.command, failures=shown, interpreter=report.interpreter)
         first = next(iter(changed))
         count = "a test" if len(changed) == 1 else f"{len(changed)} tests"
         reason = f"{count} inside the sources changed and must be put back as before: {first}"

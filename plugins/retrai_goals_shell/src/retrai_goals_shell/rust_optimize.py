@@ -160,14 +160,14 @@ class RustOptimizeGoal(CargoTestGoal):
         for name in first.trials:
             if name == ONE_ROUND and statics <= first.mutable_statics:
                 continue
-            command, problem = self._command(folder), ""
-            if runs := await self._run_trial(folder, name, command, 1):
-                tried = [self._case(bench) for bench in now]
-                problem = first.problem(name, now, runs)
-            if problem:  # other programs may have made it slow
+            command = self._command(folder)
+            runs = await self._run_trial(folder, name, command, 1)
+            if not runs:
+                continue
+            tried = [self._case(bench) for bench in now]
+            if first.problem(name, now, runs):  # other programs may have made it slow
                 runs += await self._run_trial(folder, name, command, RUNS_AT_START - 1)
-                problem = first.problem(name, now, runs)
-            if problem:
+            if problem := first.problem(name, now, runs):
                 return Contradiction(tried, tried, problem)
         return Contradiction([*found.tried, *tried])
 
@@ -308,9 +308,8 @@ class RustOptimizeGoal(CargoTestGoal):
         for name in sorted({name for run in runs for name in run.ns}):
             ns = [run.ns[name] for run in runs if name in run.ns]
             middle, case = median(ns), self._case(name)
-            figures.append(
-                f"{name}: median {middle:,.1f} ns of {len(ns)} ({min(ns):,.1f} to {max(ns):,.1f})"
-            )
+            spread = f"({min(ns):,.1f} to {max(ns):,.1f})"
+            figures.append(f"{name}: median {middle:,.1f} ns of {len(ns)} {spread}")
             cases[case] = "passed" if middle < limit and len(ns) == len(runs) else "failed"
             if cases[case] == "failed":
                 failures[case] = figures[-1]
