@@ -31,16 +31,14 @@ def loaded_by_none(copy: Path, paths: Sequence[str]) -> list[str]:
 
 def _loaded_by_others(copy: Path, paths: set[str]) -> set[str]:
     """What the other files load by relative names, without endings."""
-    found: set[str] = set()
-    for name in project_files(copy):
-        if _CODE.search(name) and name not in paths:
-            base = (copy / name).parent
-            for relative in _RELATIVE.findall(text_of(copy / name, MAX_CHARS)):
-                found.add(_stem(Path(os.path.normpath(base / relative))))
-    return found
+    names = (name for name in project_files(copy) if _CODE.search(name) and name not in paths)
+    return {
+        _stem(Path(os.path.normpath((copy / name).parent / relative)))
+        for name in names
+        for relative in _RELATIVE.findall(text_of(copy / name, MAX_CHARS))
+    }
 
 
 def _stem(path: Path) -> str:
     """The path by which a file is loaded, with or without its ending, or as a folder."""
-    text = _CODE.sub("", str(path))
-    return text.removesuffix("/index")
+    return _CODE.sub("", str(path)).removesuffix("/index")

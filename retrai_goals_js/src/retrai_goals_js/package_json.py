@@ -34,11 +34,9 @@ class PackageJson(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    scripts: dict[str, str] = Field(default_factory=dict[str, str])
-    dependencies: dict[str, str] = Field(default_factory=dict[str, str])
-    dev_dependencies: dict[str, str] = Field(
-        default_factory=dict[str, str], validation_alias="devDependencies"
-    )
+    scripts: dict[str, str] = {}
+    dependencies: dict[str, str] = {}
+    dev_dependencies: dict[str, str] = Field({}, validation_alias="devDependencies")
     jest: Any = None
     mocha: Any = None
 

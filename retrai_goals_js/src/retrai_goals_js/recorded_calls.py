@@ -116,8 +116,7 @@ def add_recorder(folder: Path, cases: Collection[str], report: Path, *, hoisted:
         file = folder / path
         with suppress(OSError, UnicodeDecodeError):
             source = file.read_bytes().decode()
-            changed = _with_recorder(folder, path, source, cases, report, hoisted)
-            if changed:
+            if changed := _with_recorder(folder, path, source, cases, report, hoisted):
                 file.write_text(changed, encoding="utf-8", newline="")
 
 
@@ -130,13 +129,10 @@ def read_recording(report: Path, cases: Collection[str], folder: Path, test_line
         folder: where the runner ran.
         test_line: how the tests are started.
     """
-    lines: dict[tuple[str, int], _Line] = {}
-    replaced: list[_Line] = []
-    for line in json_lines(bytes_of(report, MAX_BYTES).splitlines(), _Line):
-        if line.sign:
-            replaced.append(line)
-        else:
-            lines[line.case, line.number] = line
+    told = list(json_lines(bytes_of(report, MAX_BYTES).splitlines(), _Line))
+    replaced = [line for line in told if line.sign]
+    # What is said of a call last counts.
+    lines = {(line.case, line.number): line for line in told if not line.sign}
     files = {case.partition("::")[0] for case in cases}
     # What a test asks for by its name is what the project adds to the language.
     named = set(re.findall(r"[\w$]+", " ".join(text_of(folder / path) for path in files)))
