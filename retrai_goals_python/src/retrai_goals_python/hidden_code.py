@@ -173,16 +173,20 @@ class Probes:
         ]
 
     def _block(self, body: list[ast.stmt], before: int | None, exposing: Sequence[_Change]) -> None:
-        """Put a probe before each statement of a block, and of those within it."""
+        """Put a probe before each statement of a block, of those within it, and before operands."""
         statements = [*body]
         body.clear()
         for index, statement in enumerate(statements):
             if not _must_be_first(statement):
                 has_code = any(map(_has_code, statements[index:]))
                 before = self._new(Place(statement, statements[-1], before, exposing, has_code))
-                body.append(ast.Expr(_probe(before)))
-                conditions = _conditions(statement)
-                self._inside(statement, before, conditions)
+                body.append(ast.Expr(_reveal(ast.Constant(before))))
+                conditions, branches = _conditions(statement), _branches(statement)
+                for block in chain.from_iterable(map(_blocks, branches)):
+                    # A probe before each `elif` would nest them one in the other.
+                    if block[0] not in branches:
+                        self._block(block, before, conditions)
+                self._operands(statement, before)
                 exposing = conditions or _leaving_out(statement, body)
             body += [*self._type_probes.get(statement, ()), statement]
 
@@ -190,16 +194,6 @@ class Probes:
         number, self._next = self._next, self._next + 1
         self.places[number] = place
         return number
-
-    def _inside(self, statement: ast.stmt, number: int, conditions: Sequence[_Change]) -> None:
-        """The blocks and operands of a statement, which a condition of its own may hide."""
-        branches = _branches(statement)
-        for branch in branches:
-            for block in _blocks(branch):
-                # A probe before each `elif` would nest them one in the other.
-                if block[0] not in branches:
-                    self._block(block, number, conditions)
-        self._operands(statement, number)
 
     def _operands(self, node: ast.AST, number: int) -> None:
         """What a condition within an expression hides.
@@ -228,12 +222,8 @@ class Probes:
         self._operands(part, number)
         has_code = not isinstance(part, (ast.Constant, ast.Name))
         own = self._new(Place(part, part, number, exposing, has_code))
-        pair = ast.Tuple([_probe(own), part], ast.Load())
+        pair = ast.Tuple([_reveal(ast.Constant(own)), part], ast.Load())
         return ast.Subscript(pair, ast.Constant(1), ast.Load())
-
-
-def _probe(number: int) -> ast.expr:
-    return _reveal(ast.Constant(number))
 
 
 def _reveal(value: ast.expr) -> ast.expr:
