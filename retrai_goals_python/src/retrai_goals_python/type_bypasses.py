@@ -17,6 +17,7 @@ import typing
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import accumulate
 from keyword import iskeyword
 
 from retrai_goal_support import python_functions
@@ -93,9 +94,7 @@ def is_certain(message: str, classes: Collection[str]) -> bool:
 def _undone(before: str, now: str, wider: Collection[str]) -> str:
     old, tree = ast.parse(before), ast.parse(now)
     known = Counter(ast.unparse(node) for node, _ in _bypasses(old))
-    starts = [0]
-    for line in now.split("\n"):
-        starts.append(starts[-1] + len(line.encode()) + 1)
+    starts = list(accumulate((len(line.encode()) + 1 for line in now.split("\n")), initial=0))
     data = now.encode()
     undone = [
         *_bypasses(tree),
@@ -134,7 +133,7 @@ def _span(node: _Code) -> tuple[int, int, int, int]:
 
 def _types_that_became_any(
     before: ast.Module, now: ast.Module, wider: Collection[str]
-) -> Iterator[tuple[_Code, _Code]]:
+) -> Iterator[_Edit]:
     """What a function takes or gives back, or a class holds, whose type said more before; each with
     what stood there."""
     old = _declared(before)
@@ -156,17 +155,10 @@ def _signatures_that_take_anything(before: str, now: str) -> Iterator[_Edit]:
         said = [each.annotation for each in (args.vararg, args.kwarg) if each.annotation]
         if len(plain) < len(arguments_of(old)) and all(map(_is_any, said)):
             first, last = [*plain, args.vararg][0], args.kwarg
-            start = first.col_offset - (first is args.vararg)
-            yield (
-                ast.arg(
-                    "",
-                    lineno=first.lineno,
-                    col_offset=start,
-                    end_lineno=last.end_lineno,
-                    end_col_offset=last.end_col_offset,
-                ),
-                old.args,
-            )
+            whole = ast.copy_location(ast.arg(""), first)
+            whole.col_offset -= first is args.vararg  # its star
+            whole.end_lineno, whole.end_col_offset = last.end_lineno, last.end_col_offset
+            yield whole, old.args
 
 
 def _declared(tree: ast.Module) -> dict[str, tuple[ast.expr | ast.arg, ast.expr | None]]:
@@ -300,11 +292,10 @@ def _unpacked(args: list[ast.expr]) -> list[ast.expr]:
     """The arguments of a call with those of lists that are written out there."""
     found: list[ast.expr] = []
     for each in args:
-        match each:
-            case ast.Starred(value=ast.List(elts=parts) | ast.Tuple(elts=parts)):
-                found += parts
-            case _:
-                found.append(each)
+        if isinstance(each, ast.Starred) and isinstance(each.value, (ast.List, ast.Tuple)):
+            found += each.value.elts
+        else:
+            found.append(each)
     return found
 
 
