@@ -8,8 +8,6 @@ A guard that needs more than builtins, imports and the classes of its module is 
 from __future__ import annotations
 
 import ast
-import json
-from collections.abc import Sequence
 from textwrap import indent
 
 from .python_source import last_name, parse
@@ -100,8 +98,3 @@ def guards_in(text: str) -> dict[str, list[str]]:
             source = ast.unparse(ast.fix_missing_locations(plain))
             found[node.name] = [source, given, promised, needed]
     return found
-
-
-def as_argument(guards: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """What `CALLER` takes."""
-    return json.dumps([[name, *parts] for name, parts in guards])

@@ -19,7 +19,7 @@ from pathlib import Path
 from retrai_goal_support import SavedModel, text_of
 
 from .false_type_guards import guards_in
-from .hidden_code import Exposed, Place, Probes
+from .hidden_code import Exposed, Probes
 from .lost_types import (
     Errors,
     Types,
@@ -30,7 +30,7 @@ from .lost_types import (
     types_in,
 )
 from .overloads import only_gives_back, overload_line
-from .pyright_output import Diagnostic, PyrightReport, Range, group_by_file, relative_path
+from .pyright_output import Diagnostic, Range, relative_path
 from .python_source import NOT_PARSED, definitions, read_files, write_files
 from .type_bypasses import is_certain, without_bypasses
 
@@ -52,48 +52,28 @@ class FirstErrors(SavedModel):
     errors: dict[str, list[Diagnostic]]
     texts: dict[str, str]
 
-    @classmethod
-    def of(cls, folder: Path, bad: Sequence[Diagnostic], names: Sequence[str]) -> FirstErrors:
-        """What is to be remembered of a check.
-
-        Args:
-            folder: where pyright ran.
-            bad: the errors that it found.
-            names: of the checked files.
-        """
-        texts = {name: text_of(folder / name) for name in names}
-        return cls(errors=group_by_file(bad, folder), texts=texts)
-
-    @property
-    def rules(self) -> set[str]:
-        """Those of the errors."""
-        return {found.rule for each in self.errors.values() for found in each}
-
     def guards(self) -> dict[str, list[str]]:
         """The type guards, as `guards_in` gives them."""
         return {n: parts for text in self.texts.values() for n, parts in guards_in(text).items()}
 
-    def suspects(self, folder: Path, names: Sequence[str]) -> list[str]:
-        """The files that had errors, and those that are not as they were.
+    def suspects(self, folder: Path, names: Sequence[str]) -> dict[str, str]:
+        """The files that had errors, and those that are not as they were, with their texts.
 
         Links to files outside of `folder` are left out.
         """
         root = folder.resolve()
-        return [
-            name
-            for name in names
-            if (folder / name).resolve().is_relative_to(root)
-            and (name in self.errors or self.texts.get(name) != text_of(folder / name))
-        ][:MAX_FILES]
+        inside = [name for name in names if (folder / name).resolve().is_relative_to(root)]
+        now = {name: text_of(folder / name) for name in inside}
+        found = [n for n, text in now.items() if n in self.errors or self.texts.get(n) != text]
+        return {name: now[name] for name in found[:MAX_FILES]}
 
     def without_bypasses(self, folder: Path, names: Sequence[str]) -> dict[str, str]:
         """Those of the files that have new bypasses, without them."""
-        texts = {name: text_of(folder / name) for name in self.suspects(folder, names)}
         messages = (each.message for some in self.errors.values() for each in some)
         wider = {name for said in messages for name in _PARAMETER.findall(said)}
         plain = {
             name: without_bypasses(self.texts.get(name, ""), text, wider)
-            for name, text in texts.items()
+            for name, text in self.suspects(folder, names).items()
         }
         return {name: text for name, text in plain.items() if text}
 
@@ -113,23 +93,20 @@ class FirstErrors(SavedModel):
         nodes = (node for text in self.texts.values() for node in definitions(text))
         classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
 
-        def text_of_file(each: Diagnostic) -> str:
-            return texts.get(relative_path(each.file, folder), "")
-
-        def place(each: Diagnostic) -> int | None:
-            return overload_line(text_of_file(each), each.range.start.line)
-
-        def remains(each: Diagnostic) -> bool:
-            if each.rule == "reportReturnType":
+        remaining: list[Diagnostic] = []
+        for each in found:
+            text, line = texts.get(relative_path(each.file, folder), ""), each.range.start.line
+            overload, is_return = overload_line(text, line), each.rule == "reportReturnType"
+            if is_return and overload is not None:
                 is_none = '"None" is not assignable to' in each.message
-                if place(each) is not None:
-                    line = each.range.start.line
-                    return is_none or only_gives_back(text_of_file(each), line)
-                if each.message.startswith('Type "None" is not'):
-                    return is_none
-            return _error_key(each) in known and is_certain(each.message, classes)
-
-        return [each.moved_to(place(each)) for each in found if remains(each)]
+                remains = is_none or only_gives_back(text, line)
+            elif is_return and each.message.startswith('Type "None" is not assignable to'):
+                remains = True
+            else:
+                remains = _error_key(each) in known and is_certain(each.message, classes)
+            if remains:
+                remaining.append(each if overload is None else each.moved_to(overload))
+        return remaining
 
     def standing(self, texts: Mapping[str, str]) -> Errors:
         """The errors whose lines stand as they were in files, by number."""
@@ -158,43 +135,35 @@ class HiddenErrors:
 
     Attributes:
         folder: a copy of the project; its files are changed and brought back.
-        check: what pyright says of some files there; None where it says nothing.
+        check: what pyright says of some files in a folder; None where it says nothing.
         counts: whether a diagnostic is an error.
         first: what was found when the run began.
     """
 
     folder: Path
-    check: Callable[[Sequence[str]], Awaitable[PyrightReport | None]]
+    check: Callable[[Path, Sequence[str]], Awaitable[list[Diagnostic] | None]]
     counts: Callable[[Diagnostic], bool]
     first: FirstErrors
 
-    async def find(self, names: Sequence[str]) -> dict[str, str]:
+    async def find(self, texts: Mapping[str, str]) -> dict[str, str]:
         """Why the first error of each file is not corrected, in a line.
 
         Args:
-            names: the files.
+            texts: of the files.
         """
-        files = {name: self.folder / name for name in names}
-        texts = await asyncio.to_thread(lambda: {n: text_of(path) for n, path in files.items()})
         errors = await asyncio.to_thread(self.first.standing, texts)
         now = {name: {n: each.now for n, each in some.items()} for name, some in errors.items()}
         probes = await asyncio.to_thread(_probes, texts, now)
-        report = await self._said({name: each.probed for name, each in probes.items()})
-        if report is None:
+        diagnostics = await self._said({name: each.probed for name, each in probes.items()})
+        if diagnostics is None:
             return {}
-        said = (_PROBE.match(found.message) for found in report.general_diagnostics)
-        reached = {int(match[1]) for match in said if match}
-        hidden = {
-            name: places
-            for name, each in probes.items()
-            # Where nothing at all is reported, the whole file is excused.
-            if reached & each.places.keys() and (places := each.hidden(reached))
-        }
-        exposed = await asyncio.to_thread(_exposed, probes, hidden)
+        matches = (_PROBE.match(each.message) for each in diagnostics)
+        reached = {int(match[1]) for match in matches if match}
+        exposed = await asyncio.to_thread(_exposed, probes, reached)
         other = await self._said({name: each.text for name, each in exposed.items()})
-        rules = self.first.rules
+        rules = {each.rule for some in self.first.errors.values() for each in some}
         found: dict[str, str] = {}
-        for each in other.general_diagnostics if other else ():
+        for each in other or ():
             name, at = relative_path(each.file, self.folder), each.range.start
             if (
                 name in exposed
@@ -209,7 +178,7 @@ class HiddenErrors:
             bad = [each.range for each in self.first.errors.get(name, ())]
             if lost := removed_code_or_types(self.first.texts.get(name, ""), text, bad):
                 found.setdefault(name, f"{name}:{lost}")
-        return found or await self._became_any(texts, errors, types_in(report))
+        return found or await self._became_any(texts, errors, types_in(diagnostics))
 
     async def _became_any(
         self, texts: Mapping[str, str], errors: Errors, now: Types
@@ -227,7 +196,7 @@ class HiddenErrors:
         }
         probes = await asyncio.to_thread(_probes, {name: known[name] for name in before}, before)
         probed = {name: each.probed for name, each in probes.items()}
-        lost = became_any(types_in(await self._said({**known, **probed}, probed)), now)
+        lost = became_any(types_in(await self._said({**known, **probed}, probed) or ()), now)
         return {
             name: f"{name}:{places[0].now.start.line + 1} had an error, "
             "which is hidden and not corrected: a type there became `Any`"
@@ -237,7 +206,7 @@ class HiddenErrors:
 
     async def _said(
         self, texts: Mapping[str, str], names: Collection[str] = ()
-    ) -> PyrightReport | None:
+    ) -> list[Diagnostic] | None:
         """What pyright says of files with other texts, or of some of them."""
         if not texts:
             return None
@@ -245,7 +214,7 @@ class HiddenErrors:
         known = await asyncio.to_thread(read_files, other)
         await asyncio.to_thread(write_files, other)
         try:
-            return await self.check(sorted(names or texts))
+            return await self.check(self.folder, sorted(names or texts))
         finally:
             await asyncio.to_thread(write_files, known)
 
@@ -264,12 +233,12 @@ def _probes(
     return found
 
 
-def _exposed(
-    probes: Mapping[str, Probes], hidden: Mapping[str, Sequence[Place]]
-) -> dict[str, Exposed]:
+def _exposed(probes: Mapping[str, Probes], reached: set[int]) -> dict[str, Exposed]:
     """The files with their hidden places reached, but for those that cannot be written so."""
     found: dict[str, Exposed] = {}
-    for name, places in hidden.items():
-        with suppress(*NOT_PARSED):
-            found[name] = probes[name].exposed(places)
+    for name, each in probes.items():
+        # Where nothing at all is reported, the whole file is excused.
+        if reached & each.places.keys() and (hidden := each.hidden(reached)):
+            with suppress(*NOT_PARSED):
+                found[name] = each.exposed(hidden)
     return found

@@ -12,12 +12,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from retrai_goal_support import python_functions
 
-from .pyright_output import PyrightReport, Range
+from .pyright_output import Diagnostic, Range
 from .python_source import Function, last_name, parse
 
 _REVEALED = re.compile(r'Type of "\((\d+), (\d+), .*" is "tuple\[[^,]+, [^,]+, (.*)\]"', re.DOTALL)
@@ -96,11 +96,10 @@ def _parameter_types(function: Function) -> dict[str, ast.expr | None]:
     return {each.arg: each.annotation for each in nodes if isinstance(each, ast.arg)}
 
 
-def types_in(report: PyrightReport | None) -> Types:
+def types_in(said: Iterable[Diagnostic]) -> Types:
     """What `Probes` made pyright reveal at places."""
-    found = report.general_diagnostics if report else ()
-    said = (_REVEALED.fullmatch(each.message) for each in found)
-    return {(int(match[1]), int(match[2])): match[3] for match in said if match}
+    matches = (_REVEALED.fullmatch(each.message) for each in said)
+    return {(int(match[1]), int(match[2])): match[3] for match in matches if match}
 
 
 def became_any(before: Types, now: Types) -> set[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import shutil
 import sys
 from collections import Counter
@@ -26,16 +27,17 @@ from retrai_core import (
     ToolError,
     make_clean_copy,
 )
-from retrai_goal_support import FolderOptions, ShellWords, fresh_folder
+from retrai_goal_support import FolderOptions, ShellWords, fresh_folder, text_of
 
 from .environment import how_to_install
-from .false_type_guards import CALLER, as_argument, guards_in
+from .false_type_guards import CALLER, guards_in
 from .hidden_errors import FirstErrors, HiddenErrors
 from .pyright_audit import audit_types, became_any, moved_out_of_sight
 from .pyright_files import checked_files, read_configuration
 from .pyright_output import (
     Diagnostic,
     PyrightReport,
+    group_by_file,
     read_report,
     relative_path,
     render_diagnostics,
@@ -88,7 +90,6 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
     name: ClassVar[str] = "pyright"
     summary: ClassVar[str] = "no type errors (pyright)"
     runner: ClassVar[str] = "pyright"
-    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = (
         Marker("pyrightconfig.json", priority=PRIORITY),
         Marker("pyproject.toml", "[tool.pyright]", PRIORITY),
@@ -151,17 +152,17 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             return Contradiction()
         folder = copy / self.options.path
         names = checked_files(folder, self.options.targets)
-        names = await asyncio.to_thread(first.suspects, folder, names)
-        hidden = HiddenErrors(folder, lambda some: self._report(folder, some), self._counts, first)
-        found = await hidden.find(names)
+        texts = await asyncio.to_thread(first.suspects, folder, names)
+        hidden = HiddenErrors(folder, self._diagnostics, self._counts, first)
+        found = await hidden.find(texts)
         if found:
             return Contradiction(list(found), list(found), next(iter(found.values())))
         guards = await asyncio.to_thread(first.guards)
-        for name in names:
-            if guard := await self._false_guard(folder, name, guards):
+        for name, text in texts.items():
+            if guard := await self._false_guard(folder, text, guards):
                 what = f"{name}: {guard} accepts values that are not of the promised type"
                 return Contradiction([name], [name], what)
-        return Contradiction(names)
+        return Contradiction(list(texts))
 
     async def _hidden_errors(self, cwd: Path) -> list[Diagnostic]:
         """The first errors that only casts and the like hide, in files below `cwd`."""
@@ -184,11 +185,14 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 if (there / name).is_file()
                 and (there / name).resolve().is_relative_to(copy.resolve())
             }
+            if not files:
+                return []
             await asyncio.to_thread(write_files, files)
-            asked = {*texts, *first.errors}.intersection(names) if files else set[str]()
-            asked = sorted(name for name in asked if (there / name).is_file())
-            report = await self._report(there, asked, readable=[room]) if asked else None
-            said = filter(self._counts, report.general_diagnostics if report else ())
+            known = {*texts, *first.errors}
+            asked = [name for name in names if name in known and (there / name).is_file()]
+            said = filter(
+                self._counts, await self._diagnostics(there, asked, readable=[room]) or ()
+            )
             return [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
                 for found in await asyncio.to_thread(first.remaining, said, there, texts)
@@ -206,28 +210,29 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         details = f"{render_diagnostics(hidden, folder, MAX_DETAILS)}\n\n{HINT}"
         return GoalResult(False, reason, details, replace(result.report, cases=cases))
 
-    async def _false_guard(self, folder: Path, name: str, known: Mapping[str, list[str]]) -> str:
+    async def _false_guard(self, folder: Path, text: str, known: Mapping[str, list[str]]) -> str:
         """The name of a new type guard that accepts other values; empty where none does."""
-        text = await asyncio.to_thread((folder / name).read_text, "utf-8", "replace")
-        new = [(n, each) for n, each in guards_in(text).items() if known.get(n, [])[:3] != each[:3]]
+        guards = guards_in(text).items()
+        new = [(name, *each) for name, each in guards if known.get(name, [])[:3] != each[:3]]
         if not new:
             return ""
         done = await self.context.sandbox.run(
-            [self.context.python, "-I", "-c", CALLER, as_argument(new)],
+            [self.context.python, "-I", "-c", CALLER, json.dumps(new)],
             timeout_s=GUARDS_TIMEOUT_S,
             cwd=folder,
         )
         return done.stdout.strip().partition("\n")[0].strip('"')
 
-    async def _report(
+    async def _diagnostics(
         self, folder: Path, names: Sequence[str], readable: Sequence[Path] = ()
-    ) -> PyrightReport | None:
+    ) -> list[Diagnostic] | None:
         """What pyright says of some files; None where it says nothing."""
         found = find_pyright(self.context.python)
         if found is None:
             return None
         done = await self._start(self._command(found, folder, names), folder, readable)
-        return read_report(done.stdout)
+        report = read_report(done.stdout)
+        return report and report.general_diagnostics
 
     def _command(self, found: list[str], folder: Path, targets: Sequence[str]) -> list[str]:
         # The project's interpreter, unless pyright's own configuration names an environment.
@@ -243,10 +248,11 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         self, report: PyrightReport, folder: Path, command: Sequence[str], at_baseline: bool
     ) -> GoalResult:
         bad = [found for found in report.general_diagnostics if self._counts(found)]
-        failed = {relative_path(found.file, folder) for found in bad}
+        failed = group_by_file(bad, folder)
         scope = checked_files(folder, self.options.targets)
         if bad and at_baseline:
-            FirstErrors.of(folder, bad, scope).save(self._first_errors)
+            texts = {name: text_of(folder / name) for name in scope}
+            FirstErrors(errors=failed, texts=texts).save(self._first_errors)
         cases: dict[str, CaseOutcome] = {
             name: "failed" if name in failed else "passed" for name in sorted({*scope, *failed})
         }
@@ -285,8 +291,8 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project, base = self.context.project, self.options.path
-        prefix = "" if base == "." else f"{base}/"
-        checked = [prefix + path for path in checked_files(project / base, self.options.targets)]
+        names = checked_files(project / base, self.options.targets)
+        checked = [f"{base}/{name}" for name in names]
         return [*audit_types(diff), *became_any(diff), *moved_out_of_sight(diff, project, checked)]
 
     def _counts(self, found: Diagnostic) -> bool:

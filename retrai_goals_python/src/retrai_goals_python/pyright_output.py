@@ -50,10 +50,8 @@ class Diagnostic(_Part):
     rule: str = ""
     range: Range = Range()
 
-    def moved_to(self, line: int | None) -> Diagnostic:
-        """The same on another line, from 0; itself where there is none."""
-        if line is None:
-            return self
+    def moved_to(self, line: int) -> Diagnostic:
+        """The same on another line, from 0."""
         there = self.range.moved(line - self.range.start.line)
         return self.model_copy(update={"range": there})
 
@@ -73,11 +71,9 @@ class PyrightReport(_Part):
 
 def read_report(stdout: str) -> PyrightReport | None:
     """The report, or None when the output holds none."""
-    start = stdout.find("{")
-    if start < 0:
-        return None
     try:
-        return PyrightReport.model_validate_json(stdout[start:])
+        # Without a brace, the last character is left, which is no report.
+        return PyrightReport.model_validate_json(stdout[stdout.find("{") :])
     except ValidationError:
         return None
 
@@ -98,15 +94,14 @@ def group_by_file(diagnostics: Iterable[Diagnostic], folder: Path) -> dict[str, 
 
 def render_diagnostics(diagnostics: list[Diagnostic], folder: Path, max_chars: int) -> str:
     """The diagnostics for the model: by file, each with its rule and its line of source."""
-    by_file = group_by_file(diagnostics, folder)
+    files = sorted(group_by_file(diagnostics, folder).items())
     sources = SourceLines(folder)
     parts: list[str] = []
     left = max_chars
-    names = sorted(by_file)
-    for index, name in enumerate(names):
-        text = _one_file(name, by_file[name], sources)
+    for index, (name, found) in enumerate(files):
+        text = _one_file(name, found, sources)
         if parts and len(text) > left - 500:
-            parts.append(_rest(names[index:], by_file))
+            parts.append(_rest(files[index:]))
             break
         parts.append(text)
         left -= len(text) + 2
@@ -120,15 +115,14 @@ def _one_file(name: str, diagnostics: list[Diagnostic], sources: SourceLines) ->
         rule = f" ({found.rule})" if found.rule else ""
         place = f"{line}:{found.range.start.character + 1}"
         lines.append(f"  {place} {found.severity}: {found.message.replace(chr(10), ' ')}{rule}")
-        source = sources.line(name, line)
-        if source:
+        if source := sources.line(name, line):
             lines.append(f"      {source.strip()}")
     if len(diagnostics) > MAX_PER_FILE:
         lines.append(f"  ... and {len(diagnostics) - MAX_PER_FILE} more in this file")
     return "\n".join(lines)
 
 
-def _rest(names: list[str], by_file: dict[str, list[Diagnostic]]) -> str:
-    shown = [f"{name} ({len(by_file[name])})" for name in names[:20]]
-    more = f" and {len(names) - 20} more files" if len(names) > 20 else ""
+def _rest(files: list[tuple[str, list[Diagnostic]]]) -> str:
+    shown = [f"{name} ({len(found)})" for name, found in files[:20]]
+    more = f" and {len(files) - 20} more files" if len(files) > 20 else ""
     return f"Also in: {', '.join(shown)}{more}"
