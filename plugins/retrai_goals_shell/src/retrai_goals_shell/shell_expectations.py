@@ -42,8 +42,7 @@ def find_in_shell(text: str) -> list[Expectation]:
         >>> [(each.language, each.literal) for each in find_in_shell(text)]
         [('shell', '5')]
     """
-    script = _script(text)
-    return list(script.search()) if script else []
+    return list(_script(text).search())
 
 
 def failing_script(text: str) -> str:
@@ -59,7 +58,8 @@ def failing_script(text: str) -> str:
         'set -e\\n./run\\nfalse\\nexit 0\\n'
     """
     script = _script(text)
-    if script is None or script.is_bats or script.may_end or script.ends_elsewhere:
+    is_known = script.text == text and not script.is_bats
+    if not is_known or script.may_end or script.ends_elsewhere:
         return ""
     fails = "false\nexit 0" if script.sets_stop else "exit 1"
     edits = script.exits()
@@ -70,8 +70,7 @@ def failing_script(text: str) -> str:
 
 def script_exits(text: str) -> list[Edit]:
     """Edits that have each `exit` of a script fail where it may exit with status 0."""
-    script = _script(text)
-    return script.exits() if script else []
+    return _script(text).exits()
 
 
 def files_only_run(text: str) -> list[str]:
@@ -85,14 +84,12 @@ def files_only_run(text: str) -> list[str]:
         []
     """
     script = _script(text)
-    if script is None:
-        return []
     found: list[str] = []
     for node in script.nodes:
         if node.type in ("pipeline", "test_command", "command_substitution"):
             return []
         name = _name(node)
-        if node.type != "command" or name in _DO_NOTHING:
+        if name in _DO_NOTHING:
             continue
         words = [name, *map(text_of_node, node.children_by_field_name("argument"))]
         while len(words) > 1 and _STARTERS.fullmatch(words[0]):
@@ -111,9 +108,8 @@ def compared_with(text: str) -> list[str]:
         >>> compared_with('./run $i | diff -u - "data/$i.txt"; cmp one.txt other.txt')
         ['data/*.txt']
     """
-    script = _script(text)
     found: list[str] = []
-    for node in script.nodes if script else ():
+    for node in _script(text).nodes:
         if _name(node) in ("cmp", "comm", "diff"):
             words = [text_of_node(each) for each in node.children_by_field_name("argument")]
             files = [each for each in words if not each.startswith(("-", "<("))]
@@ -129,10 +125,9 @@ def files_read_by_loops(text: str) -> list[str]:
         >>> files_read_by_loops("while read -r a b; do ./run $a; done < cases.txt")
         ['cases.txt']
     """
-    script = _script(text)
     return [
         text_of_node(node).lstrip("< ").strip("\"'")
-        for node in (script.nodes if script else ())
+        for node in _script(text).nodes
         if node.type == "file_redirect"
         and text_of_node(node).startswith("<")
         and node.parent
@@ -140,12 +135,13 @@ def files_read_by_loops(text: str) -> list[str]:
     ]
 
 
-def _script(text: str) -> _Script | None:
+def _script(text: str) -> _Script:
+    """The script; an empty one where it is no shell script."""
     # As long as before; beyond ASCII the grammar's scanner may end the process.
     plain = _BATS_TEST.sub(lambda test: f"f{'_' * (len(test[0]) - 5)}() {{", text)
     parser = Parser(Language(tree_sitter_bash.language()))
     root = parser.parse(_BEYOND_ASCII.sub(".", plain).encode()).root_node
-    return None if root.has_error else _Script(text, root, is_bats=plain != text)
+    return _script("") if root.has_error else _Script(text, root, is_bats=plain != text)
 
 
 @dataclass(frozen=True)
