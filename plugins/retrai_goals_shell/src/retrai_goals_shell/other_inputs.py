@@ -141,8 +141,7 @@ def candidates(
                     more=more,
                 )
     for name in sources:
-        found = set(_LARGE.findall(_text(folder / name)))
-        numbers = sorted(found, key=lambda each: -int(each))
+        numbers = sorted(set(_LARGE.findall(_text(folder / name))), key=int, reverse=True)
         for number in numbers[:MAX_LITERALS]:
             new = _near(number, salt, more=False)
             yield OtherInput(kind="literal", path=name, old=number, new=new, line=command)

@@ -62,8 +62,6 @@ class Measured:
         groups: seconds of the repeats, for each time in a row.
         outputs: digests of what they printed, to be compared.
         last: what the last one printed and wrote.
-        difference: why other inputs do not give what they gave at the start, or are slow; empty
-            when they do and are not.
         problem: why it could not be measured; empty when it was.
         printed: of the one that failed.
     """
@@ -71,7 +69,6 @@ class Measured:
     groups: list[list[float]] = field(default_factory=list[list[float]])
     outputs: set[str] = field(default_factory=set[str])
     last: KeptOutput = field(default_factory=KeptOutput)
-    difference: str = ""
     problem: str = ""
     printed: str = ""
 
@@ -79,13 +76,6 @@ class Measured:
     def slowest(self) -> list[float]:
         """The repeats with the worst median."""
         return max(self.groups, key=median)
-
-    @property
-    def incomparable(self) -> str:
-        """Why a later output cannot be compared with this one; empty where it can."""
-        if self.problem:
-            return NO_OUTPUT.format(self.problem)
-        return DIFFERS if len(self.outputs) > 1 else ""
 
 
 def with_spread(seconds: Sequence[float]) -> str:
@@ -117,9 +107,9 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     async def impossible(self) -> str | None:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
-        if kept is None or not self.options.compare_output:
-            return None
-        return kept.problem or None
+        if kept and kept.problem and self.options.compare_output:
+            return kept.problem
+        return None
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         kept = await asyncio.to_thread(KeptOutput.load, self._output_file)
@@ -139,15 +129,15 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         if kept is None or is_baseline:
             kept = await self._record_output(measured, cwd, data)
             await asyncio.to_thread(kept.save, self._output_file)
-        compares = self.options.compare_output
+        compares, difference = self.options.compare_output, ""
         if problem := measured.problem or (kept.problem if compares else ""):
             return suite_result({}, command, problem=problem, output=measured.printed)
         if compares and on_copy:
             try:
-                measured.difference = await self._trials.differs(cwd, kept.others)
+                difference = await self._trials.differs(cwd, kept.others)
             except OSError as error:
                 return suite_result({}, command, problem=NOT_TRIED.format(error))
-        return self._judge(measured, kept)
+        return self._judge(measured, kept, difference)
 
     def system_prompt(self) -> str:
         options = self.options
@@ -221,8 +211,11 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         """
         kept, options = measured.last, self.options
         kept.overwritten = {name: data[name] for name in kept.written if name in data}
-        kept.problem = measured.incomparable
-        if not kept.problem:
+        if measured.problem:
+            kept.problem = NO_OUTPUT.format(measured.problem)
+        elif len(measured.outputs) > 1:
+            kept.problem = DIFFERS
+        else:
             (kept.digest,) = measured.outputs
         if kept.digest and options.compare_output:
             paths = [*paths_from(options.path, kept.written), *options.output_files]
@@ -237,7 +230,15 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
                 self.context.publish("log", level="warning", message=message)
         return kept
 
-    def _judge(self, measured: Measured, kept: KeptOutput) -> GoalResult:
+    def _judge(self, measured: Measured, kept: KeptOutput, difference: str) -> GoalResult:
+        """The verdict.
+
+        Args:
+            measured: the repeats.
+            kept: what the command did when the run began.
+            difference: why other inputs do not give what they gave then, or are slow; empty when
+                they do and are not.
+        """
         slowest, limit, now = measured.slowest, self.options.max_seconds, measured.last
         fast = median(slowest) < limit
         reasons = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
@@ -256,10 +257,10 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         if not fast:
             figures = "\n".join(f"- {with_spread(group)}" for group in measured.groups)
             details.insert(0, f"Of {self.options.runs} times in a row:\n{figures}")
-        if measured.difference:
-            reasons.append(measured.difference)
+        if difference:
+            reasons.append(difference)
             details.append("A result that is kept or written down is no speed: work it out.")
-        right = same and not new and not measured.difference
+        right = same and not new and not difference
         cases: dict[str, CaseOutcome] = {
             "time": "passed" if fast else "failed",
             "output": "passed" if right else "failed",
