@@ -230,10 +230,7 @@ class TestingCommandGoal(CommandGoal[CommandT]):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         prefix = "" if self.options.path == "." else f"{self.options.path}/"
         changed = dict.fromkeys(path.removeprefix(prefix) for _, path, _, _ in changed_lines(diff))
-        return [
-            *super().audit(diff),
-            *read_by_check(self.texts_of_check, changed),
-        ]
+        return [*super().audit(diff), *read_by_check(self.texts_of_check, changed)]
 
     @abstractmethod
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
@@ -320,7 +317,6 @@ def _with_other_last_case(text: str) -> Iterator[str]:
     words = lines[-1].split() if lines else []
     if len(lines) > 1 and len(words) > 1 and not words[0].startswith("#"):
         for at in (-1, 0):
-            other = contradiction_of(words[at]) or f"{words[at]}-retrai"
             changed = [*words]
-            changed[at] = other
+            changed[at] = contradiction_of(words[at]) or f"{words[at]}-retrai"
             yield "\n".join([*lines, " ".join(changed)]) + "\n"

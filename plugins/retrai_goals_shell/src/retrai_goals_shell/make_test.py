@@ -123,17 +123,18 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         return PROMPT.format(target=self.options.target, place=self.place)
 
     def own_files(self, project: Path) -> list[str]:
-        text = makefile_text(project / self.options.path)
-        read = globs_below(self.options.path, included_files(text))
-        return [*super().own_files(project), *read]
+        return [*super().own_files(project), *self._included(project)]
 
     def steering(self, project: Path) -> Sequence[str]:
         # A file of the target's name makes make believe that it is done; a folder holds tests.
         done = globs_below(self.options.path, [f"/{self.options.target}"])
-        read = included_files(makefile_text(project / self.options.path))
-        included = globs_below(self.options.path, read)
         shared = super().steering(project)
+        included = self._included(project)
         return [*done, *(f"!{glob}/**" for glob in done), *shared, "*.mk", *included]
+
+    def _included(self, project: Path) -> list[str]:
+        text = makefile_text(project / self.options.path)
+        return globs_below(self.options.path, included_files(text))
 
     def _remove_made_since(self, copy: Path, names: Sequence[str]) -> None:
         """Take away, in a copy, what was made or touched since the run began: make makes it

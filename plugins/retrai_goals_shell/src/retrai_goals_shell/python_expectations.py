@@ -160,9 +160,8 @@ class _Finder:
         pair: tuple[ast.expr, ast.expr] | None = None
         compared: ast.Compare | None = None
         equal, near = (ast.Eq, ast.Is), (ast.Lt, ast.LtE)
-        of_row_alone = isinstance(node, ast.Compare)
-        if isinstance(node, ast.If):
-            of_row_alone = not _gives_up(node.body)
+        goes_on = isinstance(node, ast.If) and not _gives_up(node.body)
+        of_row_alone = goes_on or isinstance(node, ast.Compare)
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[one, two, *_])):
                 pair = (one, two) if name in _EQUALS else None

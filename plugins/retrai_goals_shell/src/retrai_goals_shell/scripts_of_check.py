@@ -158,10 +158,8 @@ def _data_of(script: str, project: Path, path: str) -> Iterator[str]:
     """Data that a check goes through, and settings that it takes from a file."""
     text = text_of(project / script, MAX_TEXT)
     if not _is_shell(script, project):
-        named = named_files(text, project, path) + named_files(
-            text, project, str(PurePosixPath(script).parent)
-        )
-        yield from (name for name in named if _DATA.search(name))
+        for folder in (path, str(PurePosixPath(script).parent)):
+            yield from filter(_DATA.search, named_files(text, project, folder))
         return
     for word in files_read_by_loops(text):
         yield from _matching(word, project, path)
