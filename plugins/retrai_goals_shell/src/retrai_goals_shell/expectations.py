@@ -56,8 +56,8 @@ _JAVASCRIPT = tuple(
     )
 )
 _JAVASCRIPT_HELPER = re.compile(
-    r"^(?:function (?P<name>\w+)\((?P<parameters>[\w, ]+)\)"
-    r"|const (?P<constant>\w+) = \((?P<given>[\w, ]+)\) =>) \{\n(?P<body>.*?)^\}",
+    r"^(?:function|const) (?P<name>\w+)(?: = )?\((?P<parameters>[\w, ]+)\)(?: =>)? \{\n"
+    r"(?P<body>.*?)^\}",
     re.MULTILINE | re.DOTALL,
 )
 _COMPARES = (
@@ -235,14 +235,13 @@ def _statements(
 def _in_helpers(text: str) -> Iterator[Expectation]:
     """Values in JavaScript that a function of the test compares: `same(sum([1, 2]), 3);`."""
     for helper in _JAVASCRIPT_HELPER.finditer(text):
-        names = (helper["parameters"] or helper["given"]).replace(" ", "").split(",")
+        names = helper["parameters"].replace(" ", "").split(",")
         pairs = [
             (names.index(given), names.index(wanted))
             for given, wanted in permutations(names, 2)
             if re.search(_COMPARES.format(given, wanted), helper["body"])
         ]
-        name = helper["name"] or helper["constant"]
-        for call in re.finditer(rf"^[ \t]*{name}\((.*)\);?[ \t]*$", text, re.MULTILINE):
+        for call in re.finditer(rf"^[ \t]*{helper['name']}\( *(.*)\);?[ \t]*$", text, re.MULTILINE):
             parts = list(_arguments(text, *call.span(1)))
             for given, wanted in pairs[:1] if len(parts) == len(names) else ():
                 (start, end), left = parts[wanted], parts[given]
@@ -253,20 +252,19 @@ def _in_helpers(text: str) -> Iterator[Expectation]:
 
 def _arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Where the arguments of a call stand."""
-    for comma in re.compile(",|$").finditer(text, start, end):
+    for comma in re.compile(r",\s*|$").finditer(text, start, end):
         if is_one_expression(text[start : comma.start()]):
-            blank = len(text[start : comma.start()]) - len(text[start : comma.start()].lstrip())
-            yield start + blank, comma.start()
+            yield start, comma.start()
             start = comma.end()
 
 
 def following(text: str, found: Sequence[Expectation], last: Expectation) -> Expectation | None:
     """The next expectation, if it is always reached after `last`: only one-line statements that do
     not leave the block stand between them."""
-    after = [each for each in found if each.left > last.left]
-    if not after:
+    after = (each for each in found if each.left > last.left)
+    first = min(after, key=lambda each: each.left, default=None)
+    if first is None:
         return None
-    first = min(after, key=lambda each: each.left)
     between = text[last.left[1] : text.rfind("\n", 0, first.left[0]) + 1]
     is_plain = all(map(_is_plain_statement, between.split("\n")))
     return first if is_plain and _indent_of(text, first) == _indent_of(text, last) else None
