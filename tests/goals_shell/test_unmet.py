@@ -21,7 +21,7 @@ from retrai_goals_shell.expectations import (
 from retrai_goals_shell.make_test import MakeTestGoal
 from retrai_goals_shell.program_ends import failing_after_end, failing_at_end
 from retrai_goals_shell.shell_goal import ShellGoal
-from retrai_goals_shell.unmet_expectations import _others
+from retrai_goals_shell.unmet_expectations import _answer_of_helper, _others
 
 from ..goal_bench import Bench
 from .conftest import needs_cc, needs_make
@@ -292,6 +292,23 @@ def test_a_far_value_in_python_is_another_value_of_its_type(literal: str) -> Non
     known, far = ast.literal_eval(literal), eval(_others(found, [found], "")[-1])
     assert type(far) is type(known)
     assert far != known
+
+
+@pytest.mark.parametrize(
+    ("literal", "value", "answer"),
+    [
+        ("'a'", "1.5", ""),
+        ("1.5", "true", ""),
+        ("2.5", "2.5000001", None),
+        ("[1, 2]", "[1, 2]", None),
+        ("3", "4", "4"),
+        ("3", "{}", ""),
+    ],
+)
+def test_an_answer_to_a_helper_is_compared_as_its_kind_is(
+    literal: str, value: str, answer: str | None
+) -> None:
+    assert _answer_of_helper(literal, value) == answer
 
 
 async def test_what_is_expected_may_stand_on_several_lines(bench: Bench) -> None:

@@ -17,7 +17,7 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isclose
@@ -104,8 +104,6 @@ class UnmetExpectations:
             if files:
                 async with trial_copy(project, project) as copy:
                     unmet, _ = await self._look(files, copy.folder, copy.room, [copy.room])
-                    for file in files:
-                        await asyncio.to_thread(file.write, copy.folder, file.text)
                     if check_s <= LONGEST_DECIDED_S:
                         unmet.decisive = await self._decisive(files, copy.folder, unmet.answers)
         for file in files:
@@ -131,34 +129,16 @@ class UnmetExpectations:
             for each in file.found
             if answers.get(file.key(each)) or (file.key(each) in answers and each.is_assertion)
         ]
-        if not unmet or not await self._passes_with_answers(files, folder, answers, unmet):
-            return {}
-        return {
-            key: not await self._passes_with_answers(
-                files, folder, answers, [one for one in unmet if one != key]
-            )
-            for key in unmet[:MAX_UNMET]
-        }
 
-    async def _passes_with_answers(
-        self,
-        files: Sequence[_TestFile],
-        folder: Path,
-        answers: Mapping[str, str],
-        keys: Collection[str],
-    ) -> bool:
-        """Whether the command passes where some expectations are replaced by the answers; an
-        assertion as a whole is left out."""
-        for file in files:
-            edits = {
-                (*each.left, ";")
-                if each.is_assertion
-                else (each.start, each.end, answers[file.key(each)])
-                for each in file.found
-                if file.key(each) in keys
-            }
-            await asyncio.to_thread(file.write, folder, edited(file.text, edits))
-        return (await self.verdict(folder, ())).achieved
+        async def passes_expecting(one: str) -> bool:
+            # In place of all others, or of all where it is empty, the answers are expected.
+            given = {key: answers[key] for key in unmet if key != one}
+            texts = [(file, file.with_answers(given)) for file in files]
+            return await self._passes_with(folder, texts)
+
+        if not unmet or not await passes_expecting(""):
+            return {}
+        return {key: not await passes_expecting(key) for key in unmet[:MAX_UNMET]}
 
     async def _look(
         self, files: Sequence[_TestFile], folder: Path, room: Path, writable: Sequence[Path] = ()
@@ -168,7 +148,7 @@ class UnmetExpectations:
 
         Args:
             files: of the tests.
-            folder: a copy of the project; the files in it are changed.
+            folder: a copy of the project; the files in it are as they were afterwards.
             room: where the notes are kept, a folder that the command may write.
             writable: it, where it is not in the copy.
         """
@@ -182,6 +162,7 @@ class UnmetExpectations:
             unmet.answers |= answers
             unmet.begun += [file.name] if begun else []
             seen.unlink(missing_ok=True)
+            await asyncio.to_thread(file.write, folder, file.text)
         return unmet, result.achieved
 
     async def contradict(self, copy: Path, case: str) -> Contradiction:
@@ -204,10 +185,10 @@ class UnmetExpectations:
                 continue
             began = time.monotonic()
             changed = edited(file.text, [(each.start, each.end, other)])
-            passed = await self._passes_with(copy, file, changed)
+            passed = await self._passes_with(copy, [(file, changed)])
             tried += 1
             for unread, broken in file.broken(each) if passed else ():
-                if await self._passes_with(copy, file, broken):
+                if await self._passes_with(copy, [(file, broken)]):
                     passed = False
                     ignored |= {(file.name, one) for one in unread}
                     break
@@ -226,9 +207,8 @@ class UnmetExpectations:
             return ""
         files = [file for file in await asyncio.to_thread(self._files, copy) if file.found]
         found, passed = await self._look(files, copy, copy)
-        for file in files:
-            await asyncio.to_thread(file.write, copy, file.text)
-            for each in file.found if passed else ():
+        for file in files if passed else ():
+            for each in file.found:
                 key = file.key(each)
                 if known.decisive.get(key) and found.answers.get(key) == known.answers[key]:
                     line = file.text.count("\n", 0, each.start) + 1
@@ -238,8 +218,10 @@ class UnmetExpectations:
                     )
         return ""
 
-    async def _passes_with(self, copy: Path, file: _TestFile, text: str) -> bool:
-        await asyncio.to_thread(file.write, copy, text)
+    async def _passes_with(self, copy: Path, texts: Iterable[tuple[_TestFile, str]]) -> bool:
+        """Whether the command passes where files have other texts."""
+        for file, text in texts:
+            await asyncio.to_thread(file.write, copy, text)
         return (await self.verdict(copy, ())).achieved
 
     def _changes(self, copy: Path, known: Unmet) -> list[tuple[_TestFile, Expectation, str]]:
@@ -300,6 +282,16 @@ class _TestFile:
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         return f"{self.name}:{each.start}:{digest}"
 
+    def with_answers(self, answers: Mapping[str, str]) -> str:
+        """The text with answers in place of what is expected; an assertion as a whole is left
+        out."""
+        edits = {
+            (*each.left, ";") if each.is_assertion else (each.start, each.end, answers[key])
+            for each in self.found
+            if (key := self.key(each)) in answers
+        }
+        return edited(self.text, edits)
+
     def broken(self, each: Expectation) -> Iterator[tuple[tuple[bool, ...], str]]:
         """Versions of the file with which the command must fail. Where it does not, it ignores the
         failures of the file's commands (True), of its values (False), or of both."""
@@ -353,7 +345,7 @@ class _TestFile:
         for number, compared in enumerate(comparisons(self.found)):
             if f"{number} done" in lines:
                 last = compared
-            reached = sum(line == f"{number}" for line in lines)
+            reached = lines.count(f"{number}")
             values = [line.split(" ", 1)[1] for line in lines if line.startswith(f"{number} ")]
             there = [each for each in self.found if each.left == compared.left]
             for each in there:
@@ -366,7 +358,8 @@ class _TestFile:
                         # the wrong one is not known.
                         met = any(_answer(each, value) is None for value in values)
                         answer = None if met else ""
-                    answers |= {} if answer is None else {self.key(each): answer}
+                    if answer is not None:
+                        answers[self.key(each)] = answer
         # What failed after the last one that was met is in no known form.
         missed = following(self.text, self.found, last) if last and not answers else None
         return {self.key(missed): ""} if missed else answers, "begun" in lines
@@ -409,17 +402,13 @@ def _answer_of_helper(literal: str, value: str) -> str | None:
         answered = json.loads(value)
     except ValueError:
         return ""
-    if not isinstance(expected, float) and not isinstance(answered, float):
-        return (
-            None
-            if answered == expected
-            else value
-            if isinstance(answered, str | int | list)
-            else ""
-        )
-    if not isinstance(answered, int | float) or isinstance(expected, list):
-        return ""
-    return None if isclose(answered, expected, rel_tol=1e-6, abs_tol=1e-6) else ""
+    if isinstance(expected, float) or isinstance(answered, float):
+        are_numbers = all(isinstance(each, int | float) for each in (expected, answered))
+        is_near = are_numbers and isclose(answered, expected, rel_tol=1e-6, abs_tol=1e-6)
+        return None if is_near else ""
+    if answered == expected:
+        return None
+    return value if isinstance(answered, str | int | list) else ""
 
 
 def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> list[str]:
