@@ -6,16 +6,14 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from retrai_core import (
-    CheckReport,
     Completed,
-    GoalResult,
     RunContext,
     Sandbox,
     SandboxOptions,
@@ -100,13 +98,7 @@ async def test_held_out_files_are_laid_over_no_folder_outside_the_copy(
     (copy / "tests").symlink_to(home)  # made by the run
     holdout = Holdout(context(project, tmp_path, Plain), [str(laid_over)])
     await holdout.find()
-
-    async def ask_with(put_in: Callable[[Path], None]) -> GoalResult:
-        put_in(copy)
-        report = CheckReport({"tests/Documents/thesis": "failed"}, [])
-        return GoalResult(False, "wrong", report=report)
-
-    await holdout.take_baseline(GoalResult(False, "wrong", report=CheckReport({}, [])), ask_with)
+    holdout.put_in(copy)
     assert (home / "Documents" / "thesis").read_text() == str(home / "Documents")
     assert (copy / "tests" / "Documents" / "thesis").exists()
     assert not (copy / "tests").is_symlink()

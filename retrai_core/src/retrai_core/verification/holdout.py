@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +27,6 @@ from .verdict import judge
 _NAME = "held out"
 NOT_ALL = "the visible cases pass, and held-out ones that nobody shows you do not all pass yet"
 """What the model is told: neither how many nor which, and no output."""
-
-AskWith = Callable[[Callable[[Path], None]], Awaitable[GoalResult]]
-"""The goal's answer on a clean copy of the project that something is done to first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +62,7 @@ class Holdout:
     Attributes:
         shown: what commands see in the place of what: an empty folder for one with held-out files,
             a `.git` without them.
+        baseline: the check with them before the first turn; None until it was taken.
         last: how the cases ended in the latest check; None before the first.
     """
 
@@ -76,7 +74,7 @@ class Holdout:
         self._paths: list[str] = []
         self._hidden: list[str] = []
         self._outside = [outside(pattern) for pattern in patterns if is_outside(pattern)]
-        self._baseline = Baseline.load(self._folder / "baseline")
+        self.baseline = Baseline.load(self._folder / "baseline")
         self.shown: dict[Path, Path] = {}
         self.last: HeldOut | None = None
 
@@ -134,19 +132,16 @@ class Holdout:
                     "your home is hidden; or name held-out files outside the project",
                 )
 
-    async def take_baseline(self, visible: GoalResult, ask_with: AskWith) -> None:
+    def take_baseline(self, visible: GoalResult, result: GoalResult) -> None:
         """Find out which cases the held-out files hold, before the first turn.
 
         Args:
             visible: the check's answer without them.
-            ask_with: asks the goal about a clean copy.
+            result: its answer on a clean copy with them.
 
         Raises:
             UsageError: the goal's check runs none of them.
         """
-        if self._baseline is not None:
-            return
-        result = await ask_with(self._put_in)
         baseline = Baseline()
         baseline.take_result(result)
         if not _held_cases(result, visible) and (visible.report is None or visible.report.cases):
@@ -157,17 +152,16 @@ class Holdout:
         folder = self._folder / "baseline"
         folder.mkdir(parents=True, exist_ok=True)
         baseline.save(folder)
-        self._baseline = baseline
+        self.baseline = baseline
 
-    async def check(self, visible: GoalResult, ask_with: AskWith) -> HeldOut:
-        """Run them on a clean copy of the project as it stands.
+    def count(self, visible: GoalResult, result: GoalResult) -> HeldOut:
+        """How the held-out cases ended; `last` from now on.
 
         Args:
-            visible: the check's answer on such a copy without them.
-            ask_with: asks the goal about a clean copy.
+            visible: the check's answer on a clean copy without them.
+            result: its answer on a copy with them.
         """
-        result = await ask_with(self._put_in)
-        baseline = self._baseline or Baseline()
+        baseline = self.baseline or Baseline()
         judged, known = judge(baseline, result), baseline.cases
         cases = _held_cases(result, visible)
         missing = [case for case in known if case not in cases and case not in visible.cases]
@@ -189,7 +183,7 @@ class Holdout:
             remove(copy / ".git")
             shutil.copytree(substitute, copy / ".git")
 
-    def _put_in(self, copy: Path) -> None:
+    def put_in(self, copy: Path) -> None:
         """Put the files into a copy of the project that lacks them."""
         for path in self._paths:
             copy_file(self._project / path, _clear(copy, path))
@@ -206,8 +200,7 @@ class Holdout:
             folder, empty = self._project / name, self._folder / "shown" / str(number)
             empty.mkdir(parents=True)
             # Shown in their own place, so that no command moves them away with what is below.
-            above = [one for one in folder.parents if one.is_relative_to(self._project)]
-            self.shown |= {one: one for one in above if one != self._project}
+            self.shown |= {one: one for one in folder.parents if self._project in one.parents}
             self.shown[folder] = empty
         repository = repository_of(self._project)
         if repository is not None:

@@ -7,7 +7,6 @@ import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Literal
 
 from ..contracts.goal import GoalResult
@@ -238,16 +237,17 @@ class Verifier:
         return Evaluation(replace(first, reason=reason))
 
     async def _find_held_out(self, visible: GoalResult) -> None:
-        if self._guard.holdout is not None:
-            await self._guard.holdout.take_baseline(visible, partial(check_with, self._guard))
+        holdout = self._guard.holdout
+        if holdout is not None and holdout.baseline is None:
+            holdout.take_baseline(visible, await check_with(self._guard, holdout.put_in))
 
     async def _held_out_pass(self, visible: GoalResult) -> bool:
         """Whether the tests that the agent never sees pass too; nothing else is told of them."""
-        if self._guard.holdout is None:
+        holdout = self._guard.holdout
+        if holdout is None:
             return True
         self.checks_run += 1
-        ask_with = partial(check_with, self._guard)
-        return (await self._guard.holdout.check(visible, ask_with)).achieved
+        return holdout.count(visible, await check_with(self._guard, holdout.put_in)).achieved
 
     async def _check_copy(
         self, state: Mapping[str, Any], *, contradict: bool
