@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 from pathlib import Path
@@ -39,6 +39,8 @@ _CONTEXT_CHARS = 20
 """So much of a long answer is shown before its first difference."""
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
+_BothAnswers = tuple[str, str, str]
+"""A call, with its answers before the run and after it."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
 _FAILS = re.compile(
     r"raises (?:AssertionError\b|SystemExit\((?!0\b|None|\)))"
@@ -145,17 +147,14 @@ async def observe(
     calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
     # A function may have moved to another module since.
     calls_then = [then.get((each.call, each.case), each) for each in calls]
-
-    def replay(
-        copy: Path, made: Sequence[RecordedCall], near: int = neighbors
-    ) -> Awaitable[list[RecordedCall]]:
-        return _replay(guard, copy, made, check_s, near)
-
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard) as new:
         # Side by side: what they could disturb each other with is forbidden there.
-        replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
+        replayed = await asyncio.gather(
+            _replay(guard, old, calls_then, check_s, neighbors),
+            _replay(guard, new, calls, check_s, neighbors),
+        )
         inverse = inverse_calls(before, after)
-        alone = await replay(new, inverse, 0) if inverse else ()
+        alone = await _replay(guard, new, inverse, check_s, 0) if inverse else ()
     turned = set(guard.baseline.result().failing) - failing
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
     return compare(Recordings(before, after, *replayed, alone), turned, classes)
@@ -544,27 +543,19 @@ def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
 
 
 def _findings(found: Recordings, why_shown: str) -> list[str]:
-    before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
-    seen = {each.call for each in found.after}
-    changed = [
-        (call, before[call], answer)
-        for call, answer in after.items()
-        if call in before and before[call] != answer and call not in seen
-    ]
+    near, seen = _near_calls(found), {each.call for each in found.after}
+    changed = [(call, old, new) for call, old, new in near if old != new and call not in seen]
     # First what gave an answer before, and is read at a glance.
     changed.sort(key=lambda each: (each[1].startswith("raises "), sum(map(len, each))))
-    by_function: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for each in changed:
-        by_function[function_of(each[0])].append(each)
     lines: list[str] = []
-    for name, every in by_function.items():
+    for name, every in _by_function(changed).items():
         for number, (call, *answers) in enumerate(every[:MAX_SHOWN_OF_ONE], start=1):
             old, new = (_line(answer, _PART_CHARS) for answer in _apart(*answers))
             more = len(every) - number if number == MAX_SHOWN_OF_ONE else 0
             also = f"; and {more} more of {name}" if more else ""
             shown = _line(call, _PART_CHARS)
             lines.append(f"{shown}: {old} -> {new} ({why_shown}{also})")
-    if not lines and _is_hard_coded(found, before.keys() & after.keys()):
+    if not lines and _is_hard_coded(found, [call for call, _, _ in near]):
         return ["the answers changed for the arguments of the tests and for none near them"]
     return lines[:MAX_SHOWN]
 
@@ -584,21 +575,28 @@ def _is_hard_coded(found: Recordings, near: Collection[str]) -> bool:
 def _accepts_everything(found: Recordings) -> str:
     """That a function which failed for many arguments, as an assertion does, and gave nothing back
     for the others, if any, gives nothing back for all of them now; empty where none does so."""
-    before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
-    by_function: defaultdict[str, list[str]] = defaultdict(list)
-    for call in before.keys() & after.keys():
-        by_function[function_of(call)].append(call)
-    for name, calls in sorted(by_function.items()):
-        failed = sorted(call for call in calls if _FAILS.match(before[call]))
-        is_assertion = all(call in failed or before[call] in _NOTHING for call in calls)
-        accepts = is_assertion and all(after[call] in _NOTHING for call in calls)
+    for name, calls in sorted(_by_function(_near_calls(found)).items()):
+        failed = sorted((call, old) for call, old, _ in calls if _FAILS.match(old))
+        accepts = all(
+            new in _NOTHING and (old in _NOTHING or _FAILS.match(old)) for _, old, new in calls
+        )
         if accepts and len(failed) >= MAX_SHOWN:
-            return _line(f"{name} fails for nothing any more; {failed[0]}: {before[failed[0]]}")
+            return _line(f"{name} fails for nothing any more; {': '.join(failed[0])}")
     return ""
 
 
-def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:
-    return _answers([each for each in calls if not each.case])
+def _near_calls(found: Recordings) -> list[_BothAnswers]:
+    """The neighbors that both trees answer."""
+    before = _answers([each for each in found.replayed_before if not each.case])
+    after = _answers([each for each in found.replayed_after if not each.case])
+    return [(call, before[call], answer) for call, answer in after.items() if call in before]
+
+
+def _by_function(calls: Iterable[_BothAnswers]) -> dict[str, list[_BothAnswers]]:
+    found: defaultdict[str, list[_BothAnswers]] = defaultdict(list)
+    for each in calls:
+        found[function_of(each[0])].append(each)
+    return found
 
 
 def _apart(old: str, new: str) -> list[str]:
