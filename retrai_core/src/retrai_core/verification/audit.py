@@ -13,6 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -88,7 +89,8 @@ def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     if not snapshots.available or not every:
         return []
     known, since_s = snapshots.entries(every[-1]).keys(), guard.baseline.taken_at
-    named = chain(_words(_added(snapshots.diff())), _loaded(snapshots, known))
+    added = (line for line in snapshots.diff().split("\n") if line.startswith("+"))
+    named = chain(_words(added), _loaded(snapshots, known))
     unseen, unread = unseen_changes(project, since_s, known, named)
     found = [each for each in goal.audit(unseen) if each.reaches_runner or each.sign]
     if found:
@@ -176,13 +178,11 @@ def _changed(project: Path, since_s: float) -> Iterator[tuple[str, int]]:
         return is_skipped(entry, _SKIPPED) or (stands_in_modules(entry) and is_package(entry.name))
 
     for path, entry in walk(project, leaves_out):
-        try:
+        with suppress(OSError):  # gone since it was listed
             status = entry.stat(follow_symlinks=False)
-        except OSError:
-            continue  # gone since it was listed
-        # The change time cannot be set back, unlike that of the content.
-        if stat.S_ISREG(status.st_mode) and status.st_ctime > since_s:
-            yield path, status.st_size
+            # The change time cannot be set back, unlike that of the content.
+            if stat.S_ISREG(status.st_mode) and status.st_ctime > since_s:
+                yield path, status.st_size
 
 
 def _is_named(path: str, named: Collection[str]) -> bool:
@@ -193,10 +193,6 @@ def _is_named(path: str, named: Collection[str]) -> bool:
     # A folder stands for the file that it is loaded by.
     loaded = parts[-2:-1] if stem in ("index", "__init__", "mod", "main") else ()
     return any(name.lstrip(".") in named for name in (stem, *loaded))
-
-
-def _added(diff: str) -> Iterator[str]:
-    return (line[1:] for line in diff.split("\n") if line.startswith("+"))
 
 
 def _text(path: Path) -> str:

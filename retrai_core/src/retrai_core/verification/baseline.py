@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -145,17 +145,13 @@ def steers(project: Path, path: str, is_link: bool, steering: Globs) -> bool:
         return True
     if not is_link:
         return False
-    place = project / path
-    if not place.is_dir():
-        return False
     try:
-        return any(steering.match(f"{path}/{name}") for name in os.listdir(place))
+        return any(steering.match(f"{path}/{name}") for name in os.listdir(project / path))
     except OSError:
-        return False  # not readable by us, and so not by the runner
+        return False  # no folder, or not readable by us, and so not by the runner
 
 
-def differing(project: Path, baseline: Baseline) -> Iterable[str]:
+def differing(project: Path, baseline: Baseline) -> list[str]:
     """Protected paths whose file is not the baseline's any more, sorted."""
-    for path, expected in sorted(baseline.protected.items()):
-        if fingerprint(project / path) != expected:
-            yield path
+    known = sorted(baseline.protected.items())
+    return [path for path, expected in known if fingerprint(project / path) != expected]

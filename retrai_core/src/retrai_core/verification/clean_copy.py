@@ -149,11 +149,9 @@ def _copy_file(source: str, target: str) -> None:
 
 def _copy_content(source: int, target: int, size: int) -> None:
     if size > _WHOLE:
-        try:
+        with suppress(OSError):  # a file system that cannot share blocks
             fcntl.ioctl(target, _FICLONE, source)
             return
-        except OSError:
-            pass  # this file system copies; so do we
     while data := os.read(source, _WHOLE):
         while data:
             data = data[os.write(target, data) :]

@@ -49,9 +49,10 @@ class OutsideFiles:
     def keep(self, environment: Environment) -> None:
         """Hash and copy what is there now."""
         self._index = _Index()
-        for path in _writable([*environment.files, *environment.steering]):
-            known = self._fingerprint(path)
-            if known:
+        for path in dict.fromkeys([*environment.files, *environment.steering]):
+            # Somebody with our rights could change it.
+            is_writable = os.access(path.parent, os.W_OK) or os.access(path, os.W_OK)
+            if is_writable and (known := self._fingerprint(path)):
                 self._index.files[str(path)] = known
                 kept = self._folder / known
                 if not kept.is_symlink() and not kept.exists():
@@ -115,13 +116,6 @@ def drop_copies(baseline: Path) -> None:
     for path in (baseline / ENVIRONMENT).glob("[0-9a-f]*"):
         with suppress(OSError):
             remove(path)
-
-
-def _writable(paths: Iterable[Path]) -> Iterable[Path]:
-    """The paths that somebody with our rights could change."""
-    for path in dict.fromkeys(paths):
-        if os.access(path.parent, os.W_OK) or os.access(path, os.W_OK):
-            yield path
 
 
 def _byte_code(files: Iterable[str]) -> Iterable[Path]:

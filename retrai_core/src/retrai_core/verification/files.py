@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ..workspace.owners import give_to_owner_of, make_folders
@@ -100,11 +101,9 @@ def fingerprint(path: Path) -> str:
 def read_small(path: Path, max_bytes: int) -> bytes | None:
     """The bytes of a regular file, or of the one that a link leads to; None where there is none (a
     pipe would be waited for), or it is larger or cannot be read."""
-    try:
+    with suppress(OSError):
         if path.is_file() and path.stat().st_size <= max_bytes:
             return path.read_bytes()
-    except OSError:
-        pass
     return None
 
 

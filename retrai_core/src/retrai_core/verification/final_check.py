@@ -121,16 +121,14 @@ async def _install(guard: Guard, copy: Path, changed: Sequence[str], *, with_scr
     try:
         with guard.checking(copy):
             await guard.packages.install(copy, changed, room, with_scripts=with_scripts)
-    except ToolError as error:
-        problem = error.message
-    else:
         return ""
-    await asyncio.to_thread(guard.packages.restore_as_changed, copy)
-    return (
-        f"it passes only with what the run changed in node_modules ({changed[0]}), and the "
-        f"packages could not be installed anew: {problem}; `allow_edit: [node_modules/]` "
-        "takes them as they are"
-    )
+    except ToolError as error:
+        await asyncio.to_thread(guard.packages.restore_as_changed, copy)
+        return (
+            f"it passes only with what the run changed in node_modules ({changed[0]}), and the "
+            f"packages could not be installed anew: {error.message}; `allow_edit: [node_modules/]` "
+            "takes them as they are"
+        )
 
 
 async def _leans_on_new(guard: Guard, copy: Path) -> GoalResult | None:
@@ -205,9 +203,8 @@ def _rewritten(guard: Guard, copy: Path, stamps: Mapping[str, Stamp]) -> str:
     Others that it has written are noted, also those that are again as they were.
     """
     baseline = guard.baseline
-    other = set(differing(copy, baseline)) - set(baseline.volatile)
-    for path in sorted(other):
-        if guard.must_not_change(path):
+    for path in differing(copy, baseline):
+        if path not in baseline.volatile and guard.must_not_change(path):
             return path
     known = {*baseline.touched, *baseline.written_late}
     for path, stamp in stamps.items():

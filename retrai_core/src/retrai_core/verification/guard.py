@@ -380,7 +380,7 @@ class Guard:
         return {path: stamp for path in paths if (stamp := stamp_of(folder / path))}
 
     def _differing(self) -> list[str]:
-        return list(differing(self.context.project, self.baseline))
+        return differing(self.context.project, self.baseline)
 
     def _restore(self, project: Path) -> list[Refusal]:
         """Put protected files back in the project or a copy of it, and set steering ones aside."""

@@ -14,9 +14,13 @@ from typing import ClassVar, Literal, Unpack
 from ..contracts.goal import GoalResult
 from ..contracts.sandbox import CommandOptions, Completed, Sandbox, View
 
-_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_BY_A_SHELL = (signal.SIGKILL, signal.SIGTERM)
-"""Those whose exit status, 128 and the number, no program gives for anything else."""
+_ENDS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_KILLED = {-number: f"ended by {number.name}" for number in _ENDS} | {
+    # As a shell says it; no program gives these for anything else.
+    128 + number: f"exit status {128 + number}, which means {number.name}"
+    for number in (signal.SIGKILL, signal.SIGTERM)
+}
+"""By exit status, how a command was ended from outside."""
 _BY_A_RUNNER = re.compile(
     r"^make(?:\[\d+\])?: \*\*\* \[.*\] (?:Error 1(?:37|43)|Killed|Terminated)"
     r"|\(signal: (?:9, SIGKILL|15, SIGTERM)"
@@ -136,11 +140,7 @@ async def can_reach(sandbox: Sandbox, path: Path, test: Literal["-e", "-r"]) -> 
 
 
 def _killed(done: Completed) -> str:
-    for number in _FROM_OUTSIDE:
-        if done.exit_code == -number:
-            return f"ended by {number.name}"
-    for number in _BY_A_SHELL:
-        if done.exit_code == 128 + number:
-            return f"exit status {done.exit_code}, which means {number.name}"
+    if done.exit_code in _KILLED:
+        return _KILLED[done.exit_code]
     said = _BY_A_RUNNER.search(f"{done.stdout[-_LAST_CHARS:]}\n{done.stderr[-_LAST_CHARS:]}")
     return f"the runner says: {said[0].strip('( ')}" if said and done.exit_code else ""

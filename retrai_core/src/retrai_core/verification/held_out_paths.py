@@ -36,8 +36,7 @@ def find_held(project: Path, patterns: Sequence[str]) -> list[str]:
         if is_outside(pattern):
             _require_outside(project, pattern)
             continue
-        globs = Globs([pattern])
-        meant = {path for path in every if globs.match(path)}
+        meant = set(filter(Globs([pattern]).match, every))
         if not meant:
             raise UsageError(
                 f"holdout: {pattern} means no file of the project",

@@ -31,15 +31,14 @@ def drop_set_id(
         before: from `find_set_id`; a file that is as it was then keeps its bits.
         is_later: whether somebody has changed the file since the run was over.
     """
-    dropped: list[str] = []
-    for path, mode in _find(project):
-        target = project / path
-        if before.get(path) == fingerprint(target) or is_later(target):
-            continue
-        if _clear(target, mode):
-            dropped.append(path)
     why = "the run set its set-user-id or set-group-id bit; the bit was removed"
-    return [Refusal(path, why) for path in sorted(dropped)]
+    dropped: list[Refusal] = []
+    for path, mode in sorted(_find(project)):
+        target = project / path
+        is_users = before.get(path) == fingerprint(target) or is_later(target)
+        if not is_users and _clear(target, mode):
+            dropped.append(Refusal(path, why))
+    return dropped
 
 
 def _find(project: Path) -> Iterator[tuple[str, int]]:

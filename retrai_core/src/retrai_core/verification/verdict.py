@@ -73,20 +73,19 @@ def _refuse(result: GoalResult, reason: str) -> GoalResult:
 
 def _missing(baseline: Baseline, report: CheckReport) -> list[str]:
     now = _counted(report.cases)
-    there = set(now)
-    missing: dict[str, None] = {}
+    missing: list[str] = []
     for function, before in _counted(() if report.ids_may_change else baseline.cases).items():
-        if function not in there and not _stands_for_more(function, there):
-            missing[f"{function} is gone"] = None
+        if function not in now and not _stands_for_more(function, now):
+            missing.append(f"{function} is gone")
         elif 0 < now[function] < before:
             # Parameters may change with the source; with fewer of them less is tested.
             few = f"{function} has fewer cases than at the start: {now[function]} of {before}"
-            missing[few] = None
-    collected = sum(1 for outcome in baseline.cases.values() if outcome != "error")
+            missing.append(few)
+    collected = sum(outcome != "error" for outcome in baseline.cases.values())
     if not missing and len(report.cases) < collected:
         few = "fewer cases were collected than at the start"
-        return [f"{few}: {len(report.cases)} of {collected}"]
-    return list(missing)
+        missing.append(f"{few}: {len(report.cases)} of {collected}")
+    return missing
 
 
 def _counted(cases: Iterable[str]) -> Counter[str]:
@@ -94,7 +93,7 @@ def _counted(cases: Iterable[str]) -> Counter[str]:
     return Counter(map(function_of, cases))
 
 
-def _stands_for_more(case: str, there: set[str]) -> bool:
+def _stands_for_more(case: str, there: Iterable[str]) -> bool:
     """A file that could not be read is one failed case; fixed, its cases begin with its name."""
     return any(name.startswith((f"{case}::", f"{case}/")) for name in there)
 
