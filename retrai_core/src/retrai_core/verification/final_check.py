@@ -52,8 +52,7 @@ async def final_check(
 
 
 async def _check_copy(guard: Guard, state: State, *, contradict: bool) -> tuple[GoalResult, str]:
-    async with fresh_folder("retrai-final") as room:
-        copy = await asyncio.to_thread(guard.make_copy, room)
+    async with changed_copy(guard) as copy:
         stamps = await asyncio.to_thread(guard.stamps, copy)
         result, suspect = await _without_changed_packages(guard, state, copy)
         if suspect or not result.achieved or result.report is None:
