@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -98,7 +99,5 @@ def json_lines(lines: Iterable[str | bytes], model: type[ModelT]) -> Iterator[Mo
         [Event(name='begun')]
     """
     for line in lines:
-        try:
+        with suppress(ValidationError):
             yield model.model_validate_json(line)
-        except ValidationError:
-            continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from retrai_core import CaseOutcome, CheckReport, Completed, GoalResult, ToolResult
 
@@ -208,13 +208,7 @@ def code_result(
     return ToolResult(
         shorten(text.replace(hidden, "") if hidden else text, max_chars),
         ok=done.exit_code == 0 and not done.timed_out,
-        data={
-            "exit_code": done.exit_code,
-            "stdout": done.stdout,
-            "stderr": done.stderr,
-            "timed_out": done.timed_out,
-            "duration_s": done.duration_s,
-        },
+        data=asdict(done),
     )
 
 

@@ -148,14 +148,12 @@ class Player:
 
     def load(self, name: str) -> None:
         """Import a module of the project, which may register something, as the tests did first."""
-        try:
+        with suppress(Exception, SystemExit):  # any module's own code
             for end in [at for at, letter in enumerate(name + ".") if letter == "."]:
                 spec = find_spec(name[:end])
                 if spec is None or not self.values.is_own_file(str(spec.origin)):
                     return
                 __import__(name[:end])
-        except (Exception, SystemExit):  # noqa: BLE001 - any module's own code
-            return
 
     def answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
         """What one call answers."""
@@ -299,10 +297,9 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
 
 def unpacked(data: bytes) -> Any:
     """The call; None where its arguments cannot be made here."""
-    try:
+    with suppress(Exception):  # any object's own code
         return pickle.loads(data)
-    except Exception:  # noqa: BLE001 - any object's own code
-        return None
+    return None
 
 
 def main(job: Dict[str, Any], rendering: Dict[str, Any], finder: Any) -> None:
