@@ -218,7 +218,7 @@ class RunWork:
     def with_counts(self, reason: str) -> str:
         """The reason, with how the held-out cases ended where there are some."""
         guard = self._session.guard
-        last = guard.holdout.last if guard is not None and guard.holdout is not None else None
+        last = guard.holdout.last if guard is not None else None
         if last is None:
             return reason
         self._record.evidence.held_out = HeldOutCounts(total=last.total, failed=last.failed)

@@ -53,7 +53,7 @@ class Guard:
     Attributes:
         refusals: everything refused or undone in this process, in order.
         baseline: what stood before the first turn; loaded again when a run is resumed.
-        holdout: the held-out tests, where there are some.
+        holdout: the held-out tests; without patterns where there are none.
         above: copies of the files above the project that affect its check.
         outside: the environment's files that decide the verdict.
         packages: what the run changed in `node_modules`.
@@ -76,7 +76,7 @@ class Guard:
         self.packages = NodePackages(context, self._folder / "lock_files", self.is_allowed)
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
-        self.holdout: Holdout | None = None
+        self.holdout = Holdout(context)
         self._may_link = True
         self._linked: frozenset[Path] = frozenset()
         """Folders of the project with packages that copies have links to."""
@@ -140,7 +140,7 @@ class Guard:
 
     def refuse_read(self, path: str) -> str | None:
         """Why `path` may not be read or listed, or None; the workspace asks before every read."""
-        return None if self.holdout is None else self.holdout.refuse(path)
+        return self.holdout.refuse(path)
 
     def _known_spelling(self, path: str) -> str:
         """The path as retrai or the baseline has it, where the file system takes both for one."""
@@ -214,7 +214,7 @@ class Guard:
 
     def is_held_out(self, path: str) -> bool:
         """Whether this file is one of those that the agent never sees."""
-        return self.holdout is not None and self.holdout.is_hidden(path)
+        return self.holdout.is_hidden(path)
 
     async def judged(self, state: Mapping[str, Any], folder: Path) -> GoalResult:
         """The goal's answer on the project or a copy of it, held against the baseline."""
@@ -259,7 +259,7 @@ class Guard:
     def checking(self, folder: Path) -> AbstractContextManager[CheckCommands]:
         """While a check of the tree in `folder` runs: it may write everything, and where that tree
         is a copy, it stands in the project's place too, for what imports the project from there."""
-        project, hidden = self.context.project, self._hidden
+        project, hidden = self.context.project, self.holdout.shown
         view = View(shown=hidden, scratch="check")
         if folder != project:
             # Above the copy lies what lies above the project in its repository.
@@ -284,11 +284,7 @@ class Guard:
             and not self._allowed.match(path)
             and not self.is_held_out(path)
         )
-        self._sandbox.agent_view = View(read_only=paths, shown=self._hidden, scratch="agent")
-
-    @property
-    def _hidden(self) -> Mapping[Path, Path]:
-        return self.holdout.shown if self.holdout is not None else {}
+        self._sandbox.agent_view = View(read_only=paths, shown=self.holdout.shown, scratch="agent")
 
     async def hold_out(self, patterns: Sequence[str]) -> None:
         """Hide tests from the agent's tools and commands, and from every check but the last.
@@ -316,8 +312,7 @@ class Guard:
         make_clean_copy(project, copy, link_packages=bool(self._linked))
         # What the check in place has written or added there is none of the copy's.
         self._restore(copy)
-        if self.holdout is not None:
-            self.holdout.remove_from(copy)
+        self.holdout.remove_from(copy)
         return copy
 
     def link_packages(self) -> bool:

@@ -60,17 +60,18 @@ class Holdout:
             the project: its `tests/test_x.py` becomes the project's.
 
     Attributes:
+        patterns: as given.
         shown: what commands see in the place of what: an empty folder for one with held-out files,
             a `.git` without them.
         baseline: the check with them before the first turn; None until it was taken.
         last: how the cases ended in the latest check; None before the first.
     """
 
-    def __init__(self, context: RunContext, patterns: Sequence[str]) -> None:
+    def __init__(self, context: RunContext, patterns: Sequence[str] = ()) -> None:
         self._context = context
         self._project = context.project
         self._folder = context.run_dir / "holdout"
-        self._patterns = patterns
+        self.patterns = patterns
         self._paths: list[str] = []
         self._hidden: list[str] = []
         self._outside = [outside(pattern) for pattern in patterns if is_outside(pattern)]
@@ -84,7 +85,7 @@ class Holdout:
         Raises:
             UsageError: a pattern means no file, or they cannot be hidden here, and why.
         """
-        self._paths = await asyncio.to_thread(find_held, self._project, self._patterns)
+        self._paths = await asyncio.to_thread(find_held, self._project, self.patterns)
         sandbox = self._context.sandbox
         if self._paths and not sandbox.arranges_view:
             raise UsageError(
@@ -217,7 +218,7 @@ class Holdout:
         held = [*map(Path, self._paths)]
         held += {folder for path in held for folder in path.parents if folder.name not in seen}
         held += [path for source in self._outside for path in files_of(source)]
-        names = [*self._patterns, *map(str, held)]
+        names = [*self.patterns, *map(str, held)]
         for path in held:
             names += [path.name, path.stem] if path.name not in seen else []
         self._context.redactor.hide((name for name in names if len(name) > 4), _NAME)

@@ -241,13 +241,13 @@ class Verifier:
 
     async def _find_held_out(self, visible: GoalResult) -> None:
         holdout = self._guard.holdout
-        if holdout is not None and holdout.baseline is None:
+        if holdout.patterns and holdout.baseline is None:
             holdout.take_baseline(visible, await check_with(self._guard, holdout.put_in))
 
     async def _held_out_pass(self, visible: GoalResult) -> bool:
         """Whether the tests that the agent never sees pass too; nothing else is told of them."""
         holdout = self._guard.holdout
-        if holdout is None:
+        if not holdout.patterns:
             return True
         self.checks_run += 1
         return holdout.count(visible, await check_with(self._guard, holdout.put_in)).achieved
