@@ -92,13 +92,14 @@ def only_gives_back(text: str, line: int) -> bool:
         >>> only_gives_back("def shown(amount: int) -> str:\\n    return amount\\n", 1)
         True
     """
-    return any(
-        isinstance(node, Function)
-        and node.lineno <= line + 1 <= (node.end_lineno or 0)
-        and "\n".join(map(ast.unparse, node.body))
-        in {f"return {arg.arg}" for arg, _ in arguments_of(node)}
-        for node in ast.parse(text).body
-    )
+    for node in ast.parse(text).body:
+        if isinstance(node, Function) and node.lineno <= line + 1 <= (node.end_lineno or 0):
+            match node.body:
+                case [ast.Return(value=ast.Name(id=name))]:
+                    return any(arg.arg == name for arg, _ in arguments_of(node))
+                case _:
+                    return False
+    return False
 
 
 def overload_line(text: str, line: int) -> int | None:

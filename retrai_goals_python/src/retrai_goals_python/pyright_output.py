@@ -71,9 +71,11 @@ class PyrightReport(_Part):
 
 def read_report(stdout: str) -> PyrightReport | None:
     """The report, or None when the output holds none."""
+    start = stdout.find("{")
+    if start < 0:
+        return None
     try:
-        # Without a brace, the last character is left, which is no report.
-        return PyrightReport.model_validate_json(stdout[stdout.find("{") :])
+        return PyrightReport.model_validate_json(stdout[start:])
     except ValidationError:
         return None
 
