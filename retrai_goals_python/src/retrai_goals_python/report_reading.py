@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from retrai_core import CaseOutcome, Completed, ToolError
+from retrai_core import CaseOutcome, Completed
 
 from .case_outcomes import Session, read_session
 from .failure_text import FailureWriter
@@ -31,10 +31,9 @@ EXIT_MEANINGS = {
 
 def make_run(
     data: bytes,
-    done: Completed | ToolError,
+    done: Completed,
     cwd: Path,
-    python: str,
-    arguments: Sequence[str],
+    command: tuple[str, ...],
     timeout_s: float,
     max_chars_per_failure: int,
     folder: Path,
@@ -43,18 +42,13 @@ def make_run(
 
     Args:
         data: the report's bytes; empty when there is none.
-        done: how the process ended, or why it could not be started.
+        done: how the process ended.
         cwd: where it ran; sources are read from here.
-        python: the interpreter.
-        arguments: what pytest was given.
+        command: the interpreter and what it was given, without what is only retrai's.
         timeout_s: the limit that the process had, in seconds.
         max_chars_per_failure: the longest text of one failure, in characters.
         folder: where the reporter kept its `stacks*.txt`.
     """
-    command = (python, "-m", "pytest", *arguments)
-    if isinstance(done, ToolError):
-        problem = f"{python} cannot be run: {done}"
-        return PytestRun({}, (), False, -1, command, python, 0.0, problem)
     lines, damaged = read_lines(data)
     session = read_session(lines)
     problem = incomplete_reason(session, done, timeout_s, damaged)
@@ -68,12 +62,12 @@ def make_run(
         failures=tuple(
             writer.write(name, case)
             for name, case in session.cases.items()
-            if case.problems or cases[name] in ("failed", "error")
+            if cases[name] in ("failed", "error")
         ),
         complete=not problem,
         exit_status=done.exit_code,
         command=command,
-        interpreter=python,
+        interpreter=command[0],
         duration_s=done.duration_s,
         problem=problem,
         deselected=session.finish.deselected if session.finish else 0,

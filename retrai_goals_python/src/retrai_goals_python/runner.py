@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retrai_core import Completed, Limits, Sandbox, ToolError
+from retrai_core import Limits, Sandbox, ToolError
 from retrai_goal_support import CALL_RECORDER_FILES, Failure, fresh_folder
 
 from .contradiction import contradict_tests
@@ -91,23 +91,33 @@ async def run_pytest(
         {'test_one.py::test_one': 'passed'}
     """
     arguments = [*extra_args, *targets]
+    command = (python, "-m", "pytest", *arguments)
     settings = {
         "outcomes_only": outcomes_only,
         "record": list(record),
         "imports": [str(copied.original), str(copied.copy), copied.roots] if copied else None,
     }
+    disabling = await asyncio.to_thread(disabling_arguments, python, cwd, arguments, env)
     async with fresh_folder("retrai-pytest") as folder:
         await asyncio.to_thread(_lay_out, folder, settings)
         report = LiveReport(folder / "report")
         try:
-            done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
+            done = await sandbox.run(
+                [python, "-m", "pytest", "-p", REPORTER, *disabling, *arguments],
+                timeout_s=timeout_s,
+                cwd=cwd,
+                env=_variables(folder, env or {}, copied),
+                limits=Limits(output_bytes=OUTPUT_BYTES),
+                writable=[folder],
+            )
+        except ToolError as error:
+            problem = f"{python} cannot be run: {error}"
+            return PytestRun({}, (), False, -1, command, python, 0.0, problem)
         finally:
             await asyncio.to_thread(report.close)
         data, most = report.data, max_chars_per_failure
-        run = await asyncio.to_thread(
-            make_run, data, done, cwd, python, arguments, timeout_s, most, folder
-        )
-    if not run.complete and not run.pytest_version and isinstance(done, Completed):
+        run = await asyncio.to_thread(make_run, data, done, cwd, command, timeout_s, most, folder)
+    if not run.complete and not run.pytest_version:
         # pytest never began: say so plainly when the reason is that it is not installed.
         found = await probe_environment(sandbox, python, "pytest", cwd)
         problem = why_unusable(found, python, "pytest")
@@ -125,39 +135,20 @@ def _lay_out(folder: Path, settings: Mapping[str, object]) -> None:
     (folder / "settings.json").write_text(json.dumps(whole), encoding="utf-8")
 
 
-async def _start(
-    sandbox: Sandbox,
-    python: str,
-    cwd: Path,
-    folder: Path,
-    arguments: Sequence[str],
-    timeout_s: float,
-    env: Mapping[str, str] | None,
-    copied: CopiedProject | None,
-) -> Completed | ToolError:
-    before = (env or {}).get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+def _variables(
+    folder: Path, env: Mapping[str, str], copied: CopiedProject | None
+) -> dict[str, str]:
+    """What the process gets beside the sandbox's own variables, with `_lay_out`'s folder."""
+    before = env.get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
     if copied:
         before = copied.import_path(before)
-    variables = {
+    return {
         # Compiled files and coverage data would be litter in the project; a stale compiled file
         # could even hide an edit made in the same second.
         "PYTHONDONTWRITEBYTECODE": "1",
         "COVERAGE_FILE": str(folder / "coverage"),
-        **(env or {}),
+        **env,
         "RETRAI_PYTHONPATH_BEFORE": before,
         "RETRAI_PYTEST_REPORT": str(folder / "report"),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(folder / "path"), before])),
     }
-    disabling = await asyncio.to_thread(disabling_arguments, python, cwd, arguments, env)
-    command = [python, "-m", "pytest", "-p", REPORTER, *disabling, *arguments]
-    try:
-        return await sandbox.run(
-            command,
-            timeout_s=timeout_s,
-            cwd=cwd,
-            env=variables,
-            limits=Limits(output_bytes=OUTPUT_BYTES),
-            writable=[folder],
-        )
-    except ToolError as error:
-        return error
