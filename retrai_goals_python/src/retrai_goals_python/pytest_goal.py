@@ -45,7 +45,7 @@ from .recorded_calls import (
     remove_tests,
 )
 from .runner import FAILED, run_pytest
-from .runner_files import RunnerFiles
+from .runner_files import declared_text, runner_files
 from .unusable_options import USAGE_ERROR, unusable_target
 
 RUNNERS = re.compile(r"(?:_pytest|pytest|pluggy|unittest)\.|pytest_\w+ of a ")
@@ -104,7 +104,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
 
     def __init__(self, options: PytestGoalOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self._runner_files: RunnerFiles | None = None
+        self._declared: str | None = None
         self._options_tried = False
         self._on_copy: PytestRun | None = None
         self._unreached: list[str] = []
@@ -217,10 +217,10 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         found = await self.probe()
         if isinstance(found, str):
             return Environment()
-        if self._runner_files is None:
-            python = self.context.python
-            self._runner_files = await asyncio.to_thread(RunnerFiles, found, python, project)
-        return await asyncio.to_thread(self._runner_files.now)
+        if self._declared is None:
+            self._declared = await asyncio.to_thread(declared_text, project)
+        python = self.context.python
+        return await asyncio.to_thread(runner_files, found, python, project, self._declared)
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         """The suite twice, each time with another random half of its tests contradicted.

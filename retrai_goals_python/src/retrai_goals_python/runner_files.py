@@ -13,7 +13,6 @@ from retrai_goal_support import text_of
 from .environment import ProbedEnvironment
 from .installed import (
     Installed,
-    ctime_ns,
     entries,
     files_below,
     installed_in,
@@ -40,8 +39,10 @@ def declared_text(project: Path) -> str:
     return "\n".join(normalized(text_of(path)) for path in found)
 
 
-class RunnerFiles:
-    """What the guard keeps of an environment in which pytest runs; reads the project's files.
+def runner_files(
+    probed: ProbedEnvironment, python: str, project: Path, declared: str
+) -> Environment:
+    """What the guard keeps of an environment in which pytest runs, as it is now; reads folders.
 
     A plugin of pytest that comes later is used when the project names it, and not otherwise: its
     entry points are what is set aside.
@@ -50,66 +51,57 @@ class RunnerFiles:
         probed: the interpreter's answer.
         python: the interpreter.
         project: the project, whose own folders are guarded as such.
+        declared: what `declared_text` gave before the first turn.
     """
+    folders = environment_folders(probed, project)
+    installed = installed_in(folders)
+    needed = _closure("pytest", installed)
+    modules = {*_MODULES}
+    files = [*_interpreter_files(python, probed.prefix)]
+    steering = start_up_files(folders, installed)
+    if "pytest11" not in declared:
+        steering += _own_plugins(folders, probed, project)
+    for one in needed:
+        top = _top_level(one)
+        modules |= {path.name.partition(".")[0] for path in top}
+        steering += _files(top)
+    steering += _shadows(folders, modules)
+    for one in installed.values():
+        if one not in needed and one.plugs_into_pytest:
+            files += _files(_top_level(one))
+            if not names(declared, one.name):
+                steering.append(one.folder / "entry_points.txt")
+    return Environment(list(dict.fromkeys(files)), list(dict.fromkeys(steering)))
 
-    def __init__(self, probed: ProbedEnvironment, python: str, project: Path) -> None:
-        self._probed = probed
-        self._python = python
-        self._project = project
-        self._declared = declared_text(project)  # before the first turn
-        self._known: dict[tuple[Path, int], list[Path]] = {}
 
-    def now(self) -> Environment:
-        """The files as they are; reads folders, so call it in a thread."""
-        folders = environment_folders(self._probed, self._project)
-        installed = installed_in(folders)
-        needed = _closure("pytest", installed)
-        modules = {*_MODULES}
-        files = [*_interpreter_files(self._python, self._probed.prefix)]
-        steering = [*start_up_files(folders, installed), *self._own_plugins(folders)]
-        for one in needed:
-            modules |= {path.name.partition(".")[0] for path in self._top_level(one)}
-            steering += self._files(one)
-        steering += _shadows(folders, modules)
-        for one in installed.values():
-            if one not in needed and one.plugs_into_pytest:
-                files += self._files(one)
-                if not names(self._declared, one.name):
-                    steering.append(one.folder / "entry_points.txt")
-        return Environment(list(dict.fromkeys(files)), list(dict.fromkeys(steering)))
+def _own_plugins(
+    folders: Sequence[Path], probed: ProbedEnvironment, project: Path
+) -> Iterator[Path]:
+    """Metadata in the project that makes it a plugin of pytest.
 
-    def _own_plugins(self, folders: Sequence[Path]) -> Iterable[Path]:
-        """Metadata in the project that makes it a plugin of pytest, unless it says so itself.
+    An editable install writes such a folder too, with the entry points of the project; where its
+    sources are, a `.pth` file says.
+    """
+    roots = [project / root for root in ("", "src", "tests")]
+    roots += [one for one in named_folders(folders) if not is_environments(one, probed, project)]
+    for root in dict.fromkeys(roots):
+        for folder in entries(root):
+            one = Installed(folder.name, "", Path(folder.path))
+            if folder.name.endswith(".egg-info") and one.plugs_into_pytest:
+                yield one.folder / "entry_points.txt"
 
-        An editable install writes such a folder too, with the entry points of the project; where
-        its sources are, a `.pth` file says.
-        """
-        if "pytest11" in self._declared:
-            return
-        roots = [self._project / root for root in ("", "src", "tests")]
-        named = named_folders(folders)
-        roots += [one for one in named if not is_environments(one, self._probed, self._project)]
-        for root in dict.fromkeys(roots):
-            for folder in entries(root):
-                if folder.name.endswith(".egg-info"):
-                    one = Installed(folder.name, "", Path(folder.path))
-                    if one.plugs_into_pytest:
-                        yield one.folder / "entry_points.txt"
 
-    def _top_level(self, one: Installed) -> list[Path]:
-        """What a distribution put into its folder, as its RECORD has it."""
-        key = (one.folder, ctime_ns(one.folder / "RECORD"))
-        if key not in self._known:
-            own = [path for path in one.record() if path.is_relative_to(one.site)]
-            top = {one.folder, *(one.site / path.relative_to(one.site).parts[0] for path in own)}
-            code = [path for path in top if path.name != "__pycache__" and path.suffix != ".pth"]
-            self._known[key] = sorted(code)
-        return self._known[key]
+def _top_level(one: Installed) -> list[Path]:
+    """What a distribution put into its folder, as its RECORD has it."""
+    own = [path for path in one.record() if path.is_relative_to(one.site)]
+    top = {one.folder, *(one.site / path.relative_to(one.site).parts[0] for path in own)}
+    return sorted(path for path in top if path.name != "__pycache__" and path.suffix != ".pth")
 
-    def _files(self, one: Installed) -> Iterator[Path]:
-        """Every file that is there now, also what no RECORD knows."""
-        for path in self._top_level(one):
-            yield from [path] if path.is_file() else map(Path, files_below(path))
+
+def _files(top_level: Iterable[Path]) -> Iterator[Path]:
+    """Every file that is there now, also what no RECORD knows."""
+    for path in top_level:
+        yield from [path] if path.is_file() else map(Path, files_below(path))
 
 
 def environment_folders(probed: ProbedEnvironment, project: Path) -> list[Path]:
