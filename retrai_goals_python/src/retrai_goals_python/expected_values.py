@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import stat
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from retrai_goal_support import project_files
@@ -34,7 +33,7 @@ class ExpectedValues:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._constants: dict[str, frozenset[object] | None] = {}
+        self._constants_of = cache(self._read_constants)
 
     def among(
         self, compared: Sequence[str], answers: Sequence[str], paths: Sequence[str]
@@ -70,13 +69,10 @@ class ExpectedValues:
             return others
         return []
 
-    def _constants_of(self, path: str) -> frozenset[object] | None:
+    def _read_constants(self, path: str) -> frozenset[object] | None:
         """The constants in a file; None where chance takes part in it."""
-        if path not in self._constants:
-            tree = parse_file(self._folder / path)
-            found = None if imported(tree) & NONDETERMINISTIC else _constants_in(tree)
-            self._constants[path] = found
-        return self._constants[path]
+        tree = parse_file(self._folder / path)
+        return None if imported(tree) & NONDETERMINISTIC else _constants_in(tree)
 
     def _is_content(self, text: str) -> bool:
         """Whether a file holds this text and nothing else."""
@@ -90,9 +86,7 @@ class ExpectedValues:
         found: defaultdict[int, list[Path]] = defaultdict(list)
         for name in project_files(self._folder):
             with suppress(OSError):  # it went meanwhile, or leads nowhere
-                state = (self._folder / name).stat()
-                if stat.S_ISREG(state.st_mode):
-                    found[state.st_size].append(self._folder / name)
+                found[(self._folder / name).stat().st_size].append(self._folder / name)
         return found
 
 

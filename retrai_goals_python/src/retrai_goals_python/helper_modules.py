@@ -70,8 +70,6 @@ def helper_globs(project: Path, patterns: Sequence[str]) -> list[str]:
     known = {one.path for one in tests}
     folders = {_nearest(path) for path in known}
     candidates = [one for one in modules if one.path not in known and _may_help(one.path, folders)]
-    if not candidates:
-        return []
     known |= {one.path for one in candidates}
     sources = [one for one in modules if one.path not in known]
     # What a test file is named after.

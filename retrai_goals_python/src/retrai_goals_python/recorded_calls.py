@@ -8,7 +8,8 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from pydantic import Field
@@ -41,13 +42,11 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
         folder: where it ran.
     """
     found: list[RecordedCall] = []
-    plain: dict[str, _PlainFile] = {}
+    plain_parts = cache(partial(_plain_parts, folder))
     for case, recorded in run.calls.items():
         path, _, rest = case.partition("::")
-        if path not in plain:
-            plain[path] = _PlainFile.of(folder, path)
-        is_plain = plain[path].fixtures.issuperset(recorded.fixtures)
-        is_plain = is_plain and rest.split("[")[0] in plain[path].tests
+        tests, fixtures = plain_parts(path)
+        is_plain = fixtures.issuperset(recorded.fixtures) and rest.split("[")[0] in tests
         calls = recorded.calls or ()
         if not recorded.asserted:
             # It missed a name, say: what it asked until then is not what it failed for.
@@ -74,9 +73,10 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     if len(source) > MAX_SOURCE or not all(map(is_literal, parameters.values())):
         return ""
     tree = parse(source)
-    if imported(tree) & _NOT_ALONE or name not in _plain_functions(tree):
+    modules = imported(tree)
+    if modules & _NOT_ALONE or name not in _plain_functions(tree):
         return ""
-    if "pytest" in imported(tree):
+    if "pytest" in modules:
         if not _take_out_marks(tree):
             return ""
         source = ast.unparse(tree)
@@ -103,35 +103,26 @@ def _take_out_marks(tree: ast.Module) -> bool:
     return not any(isinstance(one, ast.Name) and one.id == "pytest" for one in ast.walk(tree))
 
 
-@dataclass(frozen=True, slots=True)
-class _PlainFile:
+def _plain_parts(folder: Path, path: str) -> tuple[set[str], set[str]]:
     """What in a file of tests only calls and compares: what it calls must answer the same
     everywhere.
 
-    Attributes:
-        tests: functions; `CLASS::NAME` in a class. Empty where the file, or a `conftest.py` above,
-            does more than define.
-        fixtures: those that can be used there and do no more either.
+    Returns:
+        Test functions (`CLASS::NAME` in a class), none where the file, or a `conftest.py` above,
+        does more than define; and the fixtures that can be used there and do no more either.
     """
-
-    tests: frozenset[str] = frozenset()
-    fixtures: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, folder: Path, path: str) -> _PlainFile:
-        """Read a file of tests, and those `conftest.py`s that count for it."""
-        files = [*_conftests(folder, path), folder / path]
-        if not all(map(_only_defines, files)):
-            return cls()
-        fixtures = {"request", "capsys", "capfd", "recwarn"}
-        # From the outermost file inwards, since an inner fixture hides an outer one of its name.
-        for tree in map(parse_file, files):
-            for node in tree.body:
-                if isinstance(node, Function) and _is_fixture(node):
-                    parameters = {argument.arg for argument in node.args.args}
-                    plain = parameters <= fixtures and not _sets_state(node) and not _enters(node)
-                    (fixtures.add if plain else fixtures.discard)(node.name)
-        return cls(frozenset(_plain_tests(parse_file(files[-1]))), frozenset(fixtures))
+    files = [*_conftests(folder, path), folder / path]
+    if not all(map(_only_defines, files)):
+        return set(), set()
+    fixtures = {"request", "capsys", "capfd", "recwarn"}
+    # From the outermost file inwards, since an inner fixture hides an outer one of its name.
+    for tree in map(parse_file, files):
+        for node in tree.body:
+            if isinstance(node, Function) and _is_fixture(node):
+                parameters = {argument.arg for argument in node.args.args}
+                plain = parameters <= fixtures and _is_plain(node)
+                (fixtures.add if plain else fixtures.discard)(node.name)
+    return set(_plain_tests(parse_file(files[-1]))), fixtures
 
 
 def _conftests(folder: Path, path: str) -> list[Path]:
@@ -145,11 +136,13 @@ def _is_test_or_plain(node: ast.stmt) -> bool:
     if not isinstance(node, Definition) or node.name.startswith("test"):
         return True
     plain = all(ast.unparse(one) == "classmethod" for one in node.decorator_list)
-    return isinstance(node, Function) and plain and not _sets_state(node) and not _enters(node)
+    return isinstance(node, Function) and plain and _is_plain(node)
 
 
-def _enters(node: ast.AST) -> bool:
-    return any(isinstance(part, (ast.With, ast.AsyncWith)) for part in ast.walk(node))
+def _is_plain(function: Function) -> bool:
+    """Whether it sets no state and enters no context."""
+    enters = any(isinstance(part, (ast.With, ast.AsyncWith)) for part in ast.walk(function))
+    return not enters and not _sets_state(function)
 
 
 def _is_fixture(node: Function) -> bool:
