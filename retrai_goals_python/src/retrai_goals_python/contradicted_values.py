@@ -153,8 +153,7 @@ def contradicted(
     inner: bool = False,
 ) -> ast.expr:
     """An expression whose value is what `other_value` says of that of `expected`."""
-    arguments = [ast.parse(repr(one), mode="eval").body for one in (list(unequal), far, inner)]
-    return _called("other_value", expected, *arguments)
+    return _called("other_value", expected, f"{[*unequal]}, {far}, {inner}")
 
 
 def away_from(expected: ast.expr) -> ast.expr:
@@ -164,13 +163,12 @@ def away_from(expected: ast.expr) -> ast.expr:
 
 def beyond(expected: ast.expr, relative: float, absolute: float) -> ast.expr:
     """An expression whose value is that of `beyond_value`."""
-    return _called("beyond_value", expected, ast.Constant(relative), ast.Constant(absolute))
+    return _called("beyond_value", expected, f"{relative}, {absolute}")
 
 
 def noting_expected(value: ast.expr, expected: Sequence[str], seen: str) -> ast.expr:
     """An expression of the same value, which `note_if_expected` notes in the list named `seen`."""
-    arguments = [ast.parse(text, mode="eval").body for text in (repr([*expected]), seen)]
-    return _called("note_if_expected", value, *arguments)
+    return _called("note_if_expected", value, f"{[*expected]}, {seen}")
 
 
 def definitions() -> bytes:
@@ -180,9 +178,10 @@ def definitions() -> bytes:
     return f"\n{NAME} = {{'__name__': {NAME!r}}}\nexec({source!a}, {NAME})\n".encode()
 
 
-def _called(name: str, *arguments: ast.expr) -> ast.expr:
-    function = ast.parse(f"{NAME}[{name!r}]", mode="eval").body
-    return ast.Call(function, [*arguments], [])
+def _called(name: str, value: ast.expr, more: str = "") -> ast.expr:
+    """A call of a function above with a value, and with more arguments as Python writes them."""
+    call = cast("ast.Call", ast.parse(f"{NAME}[{name!r}]({more})", mode="eval").body)
+    return ast.Call(call.func, [value, *call.args], [])
 
 
 def _other_letter(letter: str) -> str:

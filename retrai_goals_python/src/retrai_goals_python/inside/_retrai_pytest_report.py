@@ -106,9 +106,7 @@ def set_up(config: Any, settings: Dict[str, Any], process: str) -> None:
     option.tbstyle = "line" if settings["outcomes_only"] else "short"
     option.showlocals = False
     option.color = "no"
-    for name in ("stepwise", "stepwise_skip"):
-        if hasattr(option, name):
-            setattr(option, name, False)
+    option.stepwise = option.stepwise_skip = False
     set_ini(config, "cache_dir", cache_dir)
     set_ini(config, "truncation_limit_lines", "60")
     set_ini(config, "truncation_limit_chars", "3000")
@@ -175,10 +173,8 @@ class Reporter:
             "when": str(report.when),
             "outcome": str(report.outcome),
             "is_xfail": hasattr(report, "wasxfail"),
+            "subtest": describe_subtest(report),
         }
-        subtest = describe_subtest(report)
-        if subtest:
-            phase["subtest"] = subtest
         if report.outcome == "failed" and not self.settings["outcomes_only"]:
             phase["why"] = explain(report.longrepr)
             phase["sections"] = [
@@ -333,7 +329,7 @@ def explain(longrepr: Any) -> dict[str, Any]:
 def describe_subtest(report: Any) -> str:
     """What tells one subtest from another; empty for a test of its own."""
     context = getattr(report, "context", None)
-    if context is None or not hasattr(context, "kwargs"):
+    if not hasattr(context, "kwargs"):
         return ""
     parts = [] if context.msg is None else ["[%s]" % context.msg]
     if context.kwargs:
