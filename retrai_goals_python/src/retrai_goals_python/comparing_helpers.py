@@ -32,8 +32,8 @@ def comparing_helpers(root: Path, path: Path, tree: ast.Module) -> Helpers:
             there = next((each for each in places if each.is_file()), None)
             if there and is_test(str(there.relative_to(root))):
                 known = dict(_comparing(parse_file(there)))
-                imported = {one.asname or one.name: known.get(one.name) for one in node.names}
-                found |= {name: helper for name, helper in imported.items() if helper}
+                names = [one for one in node.names if one.name in known]
+                found |= {one.asname or one.name: known[one.name] for one in names}
     return found
 
 

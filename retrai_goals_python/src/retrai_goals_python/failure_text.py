@@ -65,8 +65,7 @@ class FailureWriter:
         parts: list[str] = []
         for when, why in case.problems:
             place, text = self._explain(why)
-            said = _message_of(why)
-            location, message = location or place, message or said
+            location, message = location or place, message or _message_of(why)
             title = "" if when in ("call", "collection", "???") else f"in {when}: "
             named = not place or text.startswith(place)
             parts.append(f"{title}{text}" if named else f"{title}{place}\n{text}")

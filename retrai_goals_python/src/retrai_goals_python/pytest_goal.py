@@ -270,27 +270,20 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project, run = self.context.project, self._on_copy
         files = {self._in_project(case.partition("::")[0]) for case in (run.cases if run else ())}
+        sources = {path for path in files if not is_test(path)}
+        found = [*audit_diff(diff, project), *changed_examples(diff, project, sources)]
         replaced = patches(run) if run else {}
-        replaced = {name: at for name, at in replaced.items() if name not in self._before.patches}
-        sources = plain_sources(diff, project) if replaced else ()
-        return [
-            *audit_diff(diff, project),
-            *changed_examples(diff, project, {path for path in files if not is_test(path)}),
-            *(
-                Suspicion(
-                    self._in_project(path),
-                    line,
-                    f"replaces {name}",
-                    reaches_runner=bool(RUNNERS.match(name)) and self._in_project(path) in sources,
-                    sign="unknown",
-                )
-                for name, (path, line) in replaced.items()
-            ),
-            *(
-                Suspicion(self._in_project(path), 1, f"{name} passes and reaches no comparison")
-                for path, _, name in (one.partition("::") for one in self._unreached)
-            ),
-        ]
+        plain = plain_sources(diff, project) if replaced else ()
+        for name, (path, line) in replaced.items():
+            if name not in self._before.patches:
+                file = self._in_project(path)
+                reaches_runner = RUNNERS.match(name) is not None and file in plain
+                found.append(Suspicion(file, line, f"replaces {name}", reaches_runner, "unknown"))
+        for function in self._unreached:
+            path, _, name = function.partition("::")
+            what = f"{name} passes and reaches no comparison"
+            found.append(Suspicion(self._in_project(path), 1, what))
+        return found
 
     async def replay_calls(
         self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
