@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_core import Catalog, UsageError
-from retrai_goals_python.environment import missing_module
+from retrai_goals_python.environment import how_to_install
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 from retrai_goals_python.runner import PytestRun
 
@@ -194,7 +194,7 @@ async def test_it_says_what_is_missing_before_the_first_step(make_goal, context,
     context.python = bare_python
     assert f"{bare_python} -m pip install pytest" in (await make_goal().ready() or "")
     # A Python of the system may refuse pip.
-    hint = missing_module("/nowhere/bin/python3", "pytest")
+    hint = how_to_install("/nowhere/bin/python3", "pytest")
     assert hint.endswith("/nowhere/bin/python3 -m venv .venv && .venv/bin/pip install pytest")
     context.python = "/nowhere/python"
     assert "/nowhere/python" in (await make_goal().ready() or "")

@@ -78,11 +78,8 @@ def why_unusable(found: ProbedEnvironment | str, python: str, module: str) -> st
     """Why an interpreter cannot run `module`, by its answer; None where it can."""
     if isinstance(found, str):
         return found
-    return None if found.found else missing_module(python, module)
-
-
-def missing_module(python: str, module: str) -> str:
-    """One line that says what to type when `module` is not installed."""
+    if found.found:
+        return None
     return f"{module} is not installed for {python}; {how_to_install(python, module)}"
 
 
