@@ -329,7 +329,7 @@ def explain(longrepr: Any) -> dict[str, Any]:
 def describe_subtest(report: Any) -> str:
     """What tells one subtest from another; empty for a test of its own."""
     context = getattr(report, "context", None)
-    if not hasattr(context, "kwargs"):
+    if context is None or not hasattr(context, "kwargs"):
         return ""
     parts = [] if context.msg is None else ["[%s]" % context.msg]
     if context.kwargs:
