@@ -88,6 +88,7 @@ ALL_SEEN = {
         "addopts = -x",
         "addopts = --maxfail=1 -q -q --tb=no --no-header",
         "addopts = --stepwise",
+        "addopts = --stepwise-reset",
         "addopts = --lf --color=yes --tb=line",
         "addopts = --strict-markers --strict-config --tb=native -l",
         "addopts = -p no:terminal",

@@ -106,7 +106,7 @@ def set_up(config: Any, settings: Dict[str, Any], process: str) -> None:
     option.tbstyle = "line" if settings["outcomes_only"] else "short"
     option.showlocals = False
     option.color = "no"
-    option.stepwise = option.stepwise_skip = False
+    option.stepwise = option.stepwise_skip = option.stepwise_reset = False
     set_ini(config, "cache_dir", cache_dir)
     set_ini(config, "truncation_limit_lines", "60")
     set_ini(config, "truncation_limit_chars", "3000")
