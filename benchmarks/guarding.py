@@ -34,7 +34,7 @@ from retrai_core.verification.guard import Guard
 from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_core.workspace.tree_hash import TreeHasher
-from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+from retrai_goals_python.pytest.goal import PytestGoal, PytestGoalOptions
 from retrai_sandbox_local.sandbox import LocalSandbox
 
 SNAPSHOT_BOUND_S = 0.050

@@ -26,7 +26,7 @@ from retrai_core.verification.final_check import check_with
 from retrai_core.verification.guard import Guard
 from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
-from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+from retrai_goals_python.pytest.goal import PytestGoal, PytestGoalOptions
 from retrai_sandbox_bwrap.options import BwrapOptions
 from retrai_sandbox_bwrap.sandbox import BwrapSandbox
 from retrai_sandbox_local.sandbox import LocalSandbox

@@ -19,12 +19,12 @@ WITH_EXAMPLES = (
     "retrai_goals_js.js_audit",
     "retrai_goals_python.diff_audit",
     "retrai_goals_python.runner",
-    "retrai_goals_shell.command_audit",
+    "retrai_goals_shell.command.audit",
     "retrai_goals_shell.edits",
-    "retrai_goals_shell.go_failing_test",
-    "retrai_goals_shell.go_guarding",
-    "retrai_goals_shell.rust_guarding",
-    "retrai_goals_shell.rust_source",
+    "retrai_goals_shell.go.failing_test",
+    "retrai_goals_shell.go.guarding",
+    "retrai_goals_shell.cargo.guarding",
+    "retrai_goals_shell.cargo.source",
 )
 
 

@@ -17,7 +17,7 @@ import pytest
 from retrai_core import ProcessOptions, RunContext
 from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
-from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+from retrai_goals_python.pytest.goal import PytestGoal, PytestGoalOptions
 from retrai_goals_python.runner import PytestRun, run_pytest
 from retrai_sandbox_local.sandbox import LocalSandbox
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from retrai_core import RunContext
-from retrai_goals_python.pyright_audit import became_any
-from retrai_goals_python.pyright_goal import PyrightGoal
+from retrai_goals_python.pyright.audit import became_any
+from retrai_goals_python.pyright.goal import PyrightGoal
 
 HEAD = "import typing\nfrom typing import Any, Optional, cast\n\n"
 

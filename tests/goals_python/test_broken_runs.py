@@ -8,7 +8,7 @@ import sys
 
 import psutil
 
-from retrai_goals_python.pytest_run import describe_run
+from retrai_goals_python.pytest.run import describe_run
 from retrai_goals_python.runner import render_failures, run_pytest
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.unrequested_plugins import disabling_arguments
+from retrai_goals_python.pytest.unrequested_plugins import disabling_arguments
 
 TEST = "def test_one():\n    pass\n"
 OUT = ["-p", "no:langsmith_plugin"]

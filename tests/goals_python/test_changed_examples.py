@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.pytest_guarding import changed_examples
+from retrai_goals_python.pytest.guarding import changed_examples
 
 OLD = '''\
 def label(name):

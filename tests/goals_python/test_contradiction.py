@@ -17,8 +17,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from retrai_goals_python.comparing_helpers import comparing_helpers
-from retrai_goals_python.contradicted_values import near_value
+from retrai_goals_python.contradicted.comparing_helpers import comparing_helpers
+from retrai_goals_python.contradicted.values import near_value
 from retrai_goals_python.contradiction import Failed, contradict_tests
 
 LITERALS = st.recursive(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.expected_values import ExpectedValues
+from retrai_goals_python.pytest.expected_values import ExpectedValues
 
 TEST = """\
 from shop import rows

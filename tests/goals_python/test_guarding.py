@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from retrai_goal_support import changed_lines
 from retrai_goals_python.diff_audit import PYTHON_TRICKS
-from retrai_goals_python.pyright_audit import audit_types
-from retrai_goals_python.pytest_guarding import audit_diff, protected_globs, steering_globs
+from retrai_goals_python.pyright.audit import audit_types
+from retrai_goals_python.pytest.guarding import audit_diff, protected_globs, steering_globs
 
 
 def matcher(globs):

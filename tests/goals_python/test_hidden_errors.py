@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from retrai_goals_python.false_type_guards import guards_in
-from retrai_goals_python.hidden_code import Probes
-from retrai_goals_python.lost_types import removed_code_or_types, standing
-from retrai_goals_python.overloads import overload_line
-from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions, find_pyright
-from retrai_goals_python.pyright_output import Position, Range
-from retrai_goals_python.type_bypasses import without_bypasses
+from retrai_goals_python.pyright.false_type_guards import guards_in
+from retrai_goals_python.pyright.goal import PyrightGoal, PyrightGoalOptions, find_pyright
+from retrai_goals_python.pyright.hidden_code import Probes
+from retrai_goals_python.pyright.lost_types import removed_code_or_types, standing
+from retrai_goals_python.pyright.output import Position, Range
+from retrai_goals_python.pyright.overloads import overload_line
+from retrai_goals_python.pyright.type_bypasses import without_bypasses
 
 WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"
 HIDDEN = """\

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.environment import packages_fingerprint
-from retrai_goals_python.installed import is_as_recorded
+from retrai_goals_python.environment.installed import is_as_recorded
+from retrai_goals_python.environment.probing import packages_fingerprint
 
 
 @pytest.mark.parametrize(("content", "same"), [(b"", True), (b"a = 1\n", False), (None, False)])

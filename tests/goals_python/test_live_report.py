@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import retrai_goal_support
 import retrai_goals_python
-from retrai_goals_python.live_report import LiveReport
+from retrai_goals_python.pytest.live_report import LiveReport
 
 from .conftest import MakeProject, Run
 

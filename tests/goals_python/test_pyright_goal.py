@@ -9,9 +9,9 @@ import sys
 import pytest
 from pydantic import ValidationError
 
-from retrai_goals_python.pyright_files import checked_files, read_configuration
-from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions, find_pyright
-from retrai_goals_python.pyright_output import read_report
+from retrai_goals_python.pyright.files import checked_files, read_configuration
+from retrai_goals_python.pyright.goal import PyrightGoal, PyrightGoalOptions, find_pyright
+from retrai_goals_python.pyright.output import read_report
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_core import Catalog, UsageError
-from retrai_goals_python.environment import how_to_install
-from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+from retrai_goals_python.environment.probing import how_to_install
+from retrai_goals_python.pytest.goal import PytestGoal, PytestGoalOptions
 from retrai_goals_python.runner import PytestRun
 
 

@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_core import Tool
+from retrai_goals_python.pytest.run_tool import RunPytest, RunPytestArgs, RunPytestOptions
 from retrai_goals_python.python_exec_tool import PythonExec, PythonExecArgs, PythonExecOptions
-from retrai_goals_python.run_pytest_tool import RunPytest, RunPytestArgs, RunPytestOptions
 
 FILES = {
     "calc.py": "def add(a, b):\n    return a - b\n",

@@ -11,7 +11,7 @@ import pytest
 
 from retrai_core import RecordedCall, RunContext
 from retrai_goal_support import replay_python_calls
-from retrai_goals_python.recorded_calls import (
+from retrai_goals_python.pytest.recorded_calls import (
     import_paths,
     patches,
     recorded_calls,

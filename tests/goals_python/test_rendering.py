@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrai_goal_support import shorten
-from retrai_goals_python.case_outcomes import read_session
-from retrai_goals_python.pytest_run import Failure, PytestRun, render_failures
-from retrai_goals_python.report_lines import read_lines
+from retrai_goals_python.pytest.case_outcomes import read_session
+from retrai_goals_python.pytest.report_lines import read_lines
+from retrai_goals_python.pytest.run import Failure, PytestRun, render_failures
 
 
 def a_run(*failures: Failure, problem: str = "") -> PytestRun:

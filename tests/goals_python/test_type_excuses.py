@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.type_excuses import comments_in, count_excuses, excuses_in
+from retrai_goals_python.pyright.type_excuses import comments_in, count_excuses, excuses_in
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.pyright_audit import moved_out_of_sight
-from retrai_goals_python.type_excuses import excuses_in
+from retrai_goals_python.pyright.audit import moved_out_of_sight
+from retrai_goals_python.pyright.type_excuses import excuses_in
 
 SHOP = "def receipt(items):\n    return items\n"
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("retrai_goals_shell")
 
-from retrai_goals_shell.api_neighbors import neighbors_of
-from retrai_goals_shell.api_test import ApiTestGoal
+from retrai_goals_shell.api.goal import ApiTestGoal
+from retrai_goals_shell.api.neighbors import neighbors_of
 
 from ..goal_bench import Bench
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 pytest.importorskip("retrai_goals_shell")
 
 from retrai_core.verification.audit import as_added
-from retrai_goals_shell.bench_trials import (
+from retrai_goals_shell.cargo.bench import Benched
+from retrai_goals_shell.cargo.bench_trials import (
     LEAST,
     ONE_ROUND,
     WITH_OTHER_INPUTS,
@@ -21,8 +22,7 @@ from retrai_goals_shell.bench_trials import (
     with_one_round,
     with_other_inputs,
 )
-from retrai_goals_shell.cargo_bench import Benched
-from retrai_goals_shell.rust_optimize import RustOptimizeGoal
+from retrai_goals_shell.cargo.optimize import RustOptimizeGoal
 
 from ..goal_bench import Bench
 from .conftest import needs_cargo

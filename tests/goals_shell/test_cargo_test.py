@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from retrai_goal_support.contradictions import contradict_tests
-from retrai_goals_shell.cargo_output import compile_errors, read_targets
-from retrai_goals_shell.cargo_test import CargoTestGoal
-from retrai_goals_shell.exact_forms import RUST, rust_forms, types_with_equality
-from retrai_goals_shell.inline_tests import changed_tests, read_tests
-from retrai_goals_shell.rust_guarding import audit_rust
-from retrai_goals_shell.rust_source import items, parse_rust
+from retrai_goals_shell.cargo.exact_forms import RUST, rust_forms, types_with_equality
+from retrai_goals_shell.cargo.goal import CargoTestGoal
+from retrai_goals_shell.cargo.guarding import audit_rust
+from retrai_goals_shell.cargo.inline_tests import changed_tests, read_tests
+from retrai_goals_shell.cargo.output import compile_errors, read_targets
+from retrai_goals_shell.cargo.source import items, parse_rust
 
 from ..goal_bench import Bench
 from .conftest import needs_cargo

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from retrai_goals_shell.command_audit import EVADES_TIMING, audit_commands
-from retrai_goals_shell.shell_goal import ShellGoal
+from retrai_goals_shell.command.audit import EVADES_TIMING, audit_commands
+from retrai_goals_shell.command.shell_goal import ShellGoal
 
 from ..goal_bench import Bench
 

@@ -10,11 +10,11 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_core.verification.globs import Globs
-from retrai_goals_shell.command_audit import audit_commands
-from retrai_goals_shell.command_environment import command_environment
-from retrai_goals_shell.make_test import MakeTestGoal
+from retrai_goals_shell.command.audit import audit_commands
+from retrai_goals_shell.command.environment import command_environment
+from retrai_goals_shell.command.make_test import MakeTestGoal
+from retrai_goals_shell.command.shell_goal import ShellGoal
 from retrai_goals_shell.makefile import recipe_of
-from retrai_goals_shell.shell_goal import ShellGoal
 
 from ..goal_bench import Bench
 from .conftest import needs_make

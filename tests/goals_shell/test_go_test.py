@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_shell.go_cache import go_cache, keep_first_build
-from retrai_goals_shell.go_cases import test_names as names_of
-from retrai_goals_shell.go_guarding import audit_go
-from retrai_goals_shell.go_output import packages_listed, read_packages
-from retrai_goals_shell.go_test import GoTestGoal
+from retrai_goals_shell.go.cache import go_cache, keep_first_build
+from retrai_goals_shell.go.cases import test_names as names_of
+from retrai_goals_shell.go.goal import GoTestGoal
+from retrai_goals_shell.go.guarding import audit_go
+from retrai_goals_shell.go.output import packages_listed, read_packages
 
 from ..goal_bench import Bench
 from .conftest import needs_go

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("retrai_goals_shell")
 
 from retrai_core.verification.audit import as_added
-from retrai_goals_shell.lint import LintGoal
-from retrai_goals_shell.lint_guarding import FirstFindings, audit_lint, undefined_names
+from retrai_goals_shell.lint.goal import LintGoal
+from retrai_goals_shell.lint.guarding import FirstFindings, audit_lint, undefined_names
 
 from ..goal_bench import Bench
 

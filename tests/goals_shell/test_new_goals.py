@@ -20,12 +20,12 @@ from pathspec import GitIgnoreSpec
 from retrai_core import Completed, GoalBase, GoalResult
 from retrai_core.verification.baseline import Baseline
 from retrai_core.verification.verdict import judge
-from retrai_goals_shell.api_test import ApiTestGoal
-from retrai_goals_shell.lint import LintGoal
-from retrai_goals_shell.lint_excuses import excuses_in
-from retrai_goals_shell.linters import BY_NAME, LinterError, find_linter
-from retrai_goals_shell.rust_optimize import NOTHING_TO_COMPARE, RustOptimizeGoal
-from retrai_goals_shell.shell_goal import ShellGoal
+from retrai_goals_shell.api.goal import ApiTestGoal
+from retrai_goals_shell.cargo.optimize import NOTHING_TO_COMPARE, RustOptimizeGoal
+from retrai_goals_shell.command.shell_goal import ShellGoal
+from retrai_goals_shell.lint.excuses import excuses_in
+from retrai_goals_shell.lint.goal import LintGoal
+from retrai_goals_shell.lint.linters import BY_NAME, LinterError, find_linter
 from retrai_testkit import GoalConformance
 
 from ..goal_bench import EXAMPLES, Bench

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from retrai_goals_shell import trial_copy
-from retrai_goals_shell.input_trials import InputTrials
-from retrai_goals_shell.other_inputs import OtherInput, candidates
-from retrai_goals_shell.perf_check import PerfCheckGoal
-from retrai_goals_shell.perf_options import PerfCheckOptions
+from retrai_goals_shell.perf.goal import PerfCheckGoal
+from retrai_goals_shell.perf.input_trials import InputTrials
+from retrai_goals_shell.perf.options import PerfCheckOptions
+from retrai_goals_shell.perf.other_inputs import OtherInput, candidates
 
 from ..goal_bench import Bench
 

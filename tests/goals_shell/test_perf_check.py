@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from retrai_goals_shell.kept_output import changed_files
-from retrai_goals_shell.perf_check import PerfCheckGoal, with_spread
+from retrai_goals_shell.perf.goal import PerfCheckGoal, with_spread
+from retrai_goals_shell.perf.kept_output import changed_files
 
 from ..goal_bench import Bench
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from retrai_core import make_clean_copy
-from retrai_goals_shell.make_test import MakeTestGoal
-from retrai_goals_shell.perf_check import PerfCheckGoal
-from retrai_goals_shell.shell_goal import ShellGoal
+from retrai_goals_shell.command.make_test import MakeTestGoal
+from retrai_goals_shell.command.shell_goal import ShellGoal
+from retrai_goals_shell.perf.goal import PerfCheckGoal
 
 from ..goal_bench import Bench, Run
 from .conftest import needs_make

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from retrai_goals_shell.command.make_test import MakeTestGoal
+from retrai_goals_shell.command.shell_goal import ShellGoal
 from retrai_goals_shell.edits import edited
-from retrai_goals_shell.expectations import (
+from retrai_goals_shell.expectations.finding import (
     comparisons,
     expectations_in,
     following,
     mark_of_start,
     marks_of,
 )
-from retrai_goals_shell.make_test import MakeTestGoal
-from retrai_goals_shell.program_ends import failing_after_end, failing_at_end
-from retrai_goals_shell.shell_goal import ShellGoal
-from retrai_goals_shell.unmet_expectations import _answer_of_helper, _others
+from retrai_goals_shell.expectations.program_ends import failing_after_end, failing_at_end
+from retrai_goals_shell.expectations.unmet import _answer_of_helper, _others
 
 from ..goal_bench import Bench
 from .conftest import needs_cc, needs_make

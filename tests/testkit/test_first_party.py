@@ -43,10 +43,10 @@ pytest.importorskip("retrai_permissions")
 pytest.importorskip("retrai_sandbox_bwrap")
 pytest.importorskip("retrai_tools_code")
 
-from retrai_goals_python.pyright_goal import PyrightGoal
-from retrai_goals_python.pytest_goal import PytestGoal
+from retrai_goals_python.pyright.goal import PyrightGoal
+from retrai_goals_python.pytest.goal import PytestGoal
+from retrai_goals_python.pytest.run_tool import RunPytest
 from retrai_goals_python.python_exec_tool import PythonExec
-from retrai_goals_python.run_pytest_tool import RunPytest
 from retrai_llm_litellm.provider import LiteLLMProvider
 from retrai_llm_offline.provider import OfflineProvider
 from retrai_llm_replay.provider import ReplayProvider

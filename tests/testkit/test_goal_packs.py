@@ -25,11 +25,11 @@ pytest.importorskip("retrai_goals_shell")
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.js_exec_tool import JsExec
 from retrai_goals_js.npm_test import NpmTestGoal
-from retrai_goals_shell.cargo_test import CargoTestGoal
-from retrai_goals_shell.go_test import GoTestGoal
-from retrai_goals_shell.make_test import MakeTestGoal
-from retrai_goals_shell.perf_check import PerfCheckGoal
-from retrai_goals_shell.shell_goal import ShellGoal
+from retrai_goals_shell.cargo.goal import CargoTestGoal
+from retrai_goals_shell.command.make_test import MakeTestGoal
+from retrai_goals_shell.command.shell_goal import ShellGoal
+from retrai_goals_shell.go.goal import GoTestGoal
+from retrai_goals_shell.perf.goal import PerfCheckGoal
 
 JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
 OUT_OF_RANGE: tuple[Mapping[str, Any], ...] = ({"timeout_s": 0}, {"path": "../elsewhere"})

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from .comparing_helpers import Helpers, comparing_helpers, with_comparison
-from .contradicted_assertion import Unequal, contradict_assertion, contradict_expected_error
-from .contradicted_values import definitions, noting_expected
+from .contradicted.assertion import Unequal, contradict_assertion, contradict_expected_error
+from .contradicted.comparing_helpers import Helpers, comparing_helpers, with_comparison
+from .contradicted.values import definitions, noting_expected
 from .python_source import Definition, Function, Try, parse, read_bytes, replace_nodes
 
 MAX_FAILED = 40

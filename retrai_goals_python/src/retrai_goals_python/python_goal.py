@@ -10,8 +10,8 @@ from typing import ClassVar, Generic, TypeVar
 from retrai_core import GoalBase, RunContext, Suspicion
 from retrai_goal_support import FolderOptions
 
-from .environment import ProbedEnvironment, packages_fingerprint, probe_environment
-from .environment_audit import audit_environment
+from .environment.audit import audit_environment
+from .environment.probing import ProbedEnvironment, packages_fingerprint, probe_environment
 
 PythonOptions = TypeVar("PythonOptions", bound=FolderOptions)
 

@@ -24,12 +24,12 @@ from retrai_core import Limits, Sandbox, ToolError
 from retrai_goal_support import CALL_RECORDER_FILES, Failure, fresh_folder
 
 from .contradiction import contradict_tests
-from .copied_project import CopiedProject
-from .environment import probe_environment, why_unusable
-from .live_report import LiveReport
-from .pytest_run import PytestRun, render_failures
-from .report_reading import make_run
-from .unrequested_plugins import disabling_arguments
+from .environment.probing import probe_environment, why_unusable
+from .pytest.copied_project import CopiedProject
+from .pytest.live_report import LiveReport
+from .pytest.report_reading import make_run
+from .pytest.run import PytestRun, render_failures
+from .pytest.unrequested_plugins import disabling_arguments
 
 __all__ = ["FAILED", "Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 

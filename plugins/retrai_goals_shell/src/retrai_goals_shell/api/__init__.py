@@ -1,0 +1,1 @@
+"""Goal api-test: every endpoint of an HTTP API answers as it should."""

@@ -1,0 +1,1 @@
+"""Goals for Rust: cargo-test and rust-optimize."""

@@ -1,0 +1,1 @@
+"""What the tests of a shell line compare, and contradictions of it."""

@@ -1,0 +1,1 @@
+"""Goal go-test: every Go test passes."""

@@ -1,0 +1,1 @@
+"""Goal lint: linters find nothing."""

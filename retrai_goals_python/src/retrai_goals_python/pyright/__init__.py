@@ -1,0 +1,1 @@
+"""Goal pyright: no type errors; and what hides one."""

@@ -1,0 +1,1 @@
+"""Goal pytest: every test passes; and what guards a project's suite."""
