@@ -14,10 +14,15 @@ from pathlib import Path
 
 from retrai_core import Suspicion
 
-from ..pytest.guarding import RUNNER_MODULES, is_standard
 from .installed import Installed, ctime_ns, entries, files_below, installed_in, is_as_recorded
 from .probing import ProbedEnvironment
-from .runner_files import environment_folders, is_environments, only_names_folders
+from .runner_files import (
+    RUNNER_MODULES,
+    environment_folders,
+    is_environments,
+    is_standard,
+    only_names_folders,
+)
 
 # What Python imports or runs; data that a package keeps beside its code is nobody's business here.
 CODE = (".py", ".pyi", ".pth", ".so", ".pyc", ".dylib")

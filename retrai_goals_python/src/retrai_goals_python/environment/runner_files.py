@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -26,11 +27,37 @@ DECLARING = (
 )
 # Also where the metadata does not say what the runner's modules are called.
 _MODULES = ("pytest", "_pytest", "py")
+RUNNER_MODULES = (
+    "pytest",
+    "_pytest",
+    "pluggy",
+    "iniconfig",
+    "packaging",
+    "py",
+    "pygments",
+    "exceptiongroup",
+    "tomli",
+    "xdist",
+    "execnet",
+    "pytest_*",
+    "coverage",
+    "hypothesis",
+    "_retrai_*",
+)
+"""Modules that run tests, or take part in it; as patterns of `fnmatch`."""
 CUSTOMIZE = ("sitecustomize", "usercustomize")
 # What setuptools, hatchling and others write for an editable install.
 _EDITABLE_LINE = re.compile(
     r"^import (?P<module>_+editable_\w+)(?:\s*;\s*(?P=module)\.(?:install|F)\S*.*)?$"
 )
+
+
+def is_standard(module: str) -> bool:
+    """A module of Python's own that another could stand in for.
+
+    `__main__` and `_private` are no names that one would take; `test` is a folder of tests.
+    """
+    return module in sys.stdlib_module_names and module[0] != "_" and module != "test"
 
 
 def declared_text(project: Path) -> str:

@@ -14,6 +14,7 @@ from retrai_core import Suspicion
 from retrai_goal_support import changed_files
 
 from ..diff_audit import NAMES_TEST, PYTHON_TRICKS, audit_added_lines, sign
+from ..environment.runner_files import RUNNER_MODULES, is_standard
 from ..python_source import Definition, parse
 from .declared_tests import declared_tests
 from .detection import PYTEST_FILES, TEST_FILES
@@ -57,23 +58,6 @@ STEERING = (
     "*.pyc",
     "pyvenv.cfg",
 )
-RUNNER_MODULES = (
-    "pytest",
-    "_pytest",
-    "pluggy",
-    "iniconfig",
-    "packaging",
-    "py",
-    "pygments",
-    "exceptiongroup",
-    "tomli",
-    "xdist",
-    "execnet",
-    "pytest_*",
-    "coverage",
-    "hypothesis",
-    "_retrai_*",
-)
 _LIBRARY = re.compile(
     r"^Binary files .* and \"?b/(\S+\.(?:so|pyd|dll|dylib)[.\d]*)\"? differ$", re.MULTILINE
 )
@@ -105,14 +89,6 @@ def steering_globs(path: str = ".") -> list[str]:
         for suffix in (".py", ".*so", "/__init__.*")
     ]
     return [*STEERING, *shadows]
-
-
-def is_standard(module: str) -> bool:
-    """A module of Python's own that another could stand in for.
-
-    `__main__` and `_private` are no names that one would take; `test` is a folder of tests.
-    """
-    return module in sys.stdlib_module_names and module[0] != "_" and module != "test"
 
 
 def audit_diff(diff: str, project: Path | None = None) -> list[Suspicion]:
