@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import doctest
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import pytest
 
 PACKS = ("retrai_goals_js", "retrai_goals_python", "retrai_goals_shell")
 MODULES = [
-    f"{pack}.{module.name}"
+    module.name
     for pack in PACKS
-    for module in iter_modules(import_module(pack).__path__)
+    for module in walk_packages(import_module(pack).__path__, f"{pack}.")
     if not module.ispkg
 ]
 WITH_EXAMPLES = (

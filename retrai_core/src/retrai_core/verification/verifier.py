@@ -137,12 +137,9 @@ class Verifier:
         self._remember(await self._fingerprint(), verdict)
         return verdict.result
 
-    async def look(self) -> TreeState:
-        """Look at the tree as it stands; what is returned is without what the suite writes."""
-        # That is put back before every check, and so says nothing.
-        written = self._own_output.union(self._guard.baseline.volatile)
-        self._tree = await asyncio.to_thread(self._hasher.state, written)
-        return self._tree.without(written)
+    async def look(self) -> None:
+        """Look at the tree again, which the guard has changed since the latest verdict."""
+        await self._look_at_tree()
 
     def expect_changes(self) -> None:
         """A call is about to be made that may write or run something.
@@ -156,7 +153,7 @@ class Verifier:
         """Restore what the check relies on, then check, unless nothing has changed."""
         started = time.monotonic()
         if self._only_read and self._known is not None:
-            tree = (await self.look()).digest
+            tree = (await self._look_at_tree()).digest
             if self._known[0].startswith(f"{tree}:"):
                 return self._remembered(self._known[1], [], started)
         undone = await self._guard.restore()
@@ -187,7 +184,7 @@ class Verifier:
         judged = self._tree
         try:
             if _short(self._latest) == tree and self._only_read:
-                return self._latest.startswith(f"{(await self.look()).digest}:")
+                return self._latest.startswith(f"{(await self._look_at_tree()).digest}:")
             return _short(await self._fingerprint()) == tree
         finally:
             self._tree = judged
@@ -275,8 +272,14 @@ class Verifier:
             message = f"this output goes to {path}, {_A_CHANGE}"
             self._context.publish("log", level="warning", message=message)
 
+    async def _look_at_tree(self) -> TreeState:
+        # What the suite itself writes is put back before every check, and so says nothing.
+        written = self._own_output.union(self._guard.baseline.volatile)
+        self._tree = await asyncio.to_thread(self._hasher.state, written)
+        return self._tree.without(written)
+
     async def _fingerprint(self) -> str:
-        tree = await self.look()
+        tree = await self._look_at_tree()
         return f"{tree.digest}:{await self._context.goal.external_state(self._context.project)}"
 
     def _publish(
