@@ -17,9 +17,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from retrai_goals_python.contradicted.comparing_helpers import comparing_helpers
-from retrai_goals_python.contradicted.values import near_value
 from retrai_goals_python.contradiction import Failed, contradict_tests
+from retrai_goals_python.contradiction.comparing_helpers import comparing_helpers
+from retrai_goals_python.contradiction.values import near_value
 
 LITERALS = st.recursive(
     st.none()

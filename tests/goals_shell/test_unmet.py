@@ -13,7 +13,7 @@ import pytest
 from retrai_goals_shell.command.make_test import MakeTestGoal
 from retrai_goals_shell.command.shell_goal import ShellGoal
 from retrai_goals_shell.edits import edited
-from retrai_goals_shell.expectations.finding import (
+from retrai_goals_shell.expectations.in_files import (
     comparisons,
     expectations_in,
     following,

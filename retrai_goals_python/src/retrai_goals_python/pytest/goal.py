@@ -217,7 +217,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         found = await self.probe()
         if isinstance(found, str):
             return Environment()
-        if self._declared is None:
+        if self._declared is None:  # asked before the first turn
             self._declared = await asyncio.to_thread(declared_text, project)
         python = self.context.python
         return await asyncio.to_thread(runner_files, found, python, project, self._declared)

@@ -17,8 +17,8 @@ from pydantic import Field
 from retrai_core import RecordedCall
 from retrai_goal_support import SavedModel, text_of
 
-from ..contradicted.comparing_helpers import comparing_helpers
 from ..contradiction import Failed
+from ..contradiction.comparing_helpers import comparing_helpers
 from ..diff_audit import is_test
 from ..python_source import Definition, Function, imported, is_literal, literal, parse, parse_file
 from .expected_values import NONDETERMINISTIC, ExpectedValues

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from retrai_core import Suspicion
 from retrai_goal_support import project_files, text_of
 
-from ..expectations.finding import sourced_files
+from ..expectations.in_files import sourced_files
 from ..expectations.in_shell import compared_with, files_only_run, files_read_by_loops
 from ..makefile import makefile_text, recipe_of
 from .files import CODE, MAX_TEXT, named_files

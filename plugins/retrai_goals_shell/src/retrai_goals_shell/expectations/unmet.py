@@ -32,7 +32,7 @@ from retrai_goal_support import SavedModel, contradiction_of, project_files, tex
 from ..edits import edited, read_editable
 from ..trial_copy import trial_copy
 from .expectation import Expectation
-from .finding import (
+from .in_files import (
     comparisons,
     expectations_in,
     following,

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from .contradicted.assertion import Unequal, contradict_assertion, contradict_expected_error
-from .contradicted.comparing_helpers import Helpers, comparing_helpers, with_comparison
-from .contradicted.values import definitions, noting_expected
-from .python_source import Definition, Function, Try, parse, read_bytes, replace_nodes
+from ..python_source import Definition, Function, Try, parse, read_bytes, replace_nodes
+from .assertion import Unequal, contradict_assertion, contradict_expected_error
+from .comparing_helpers import Helpers, comparing_helpers, with_comparison
+from .values import definitions, noting_expected
 
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""

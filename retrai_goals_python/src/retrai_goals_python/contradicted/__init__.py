@@ -1,1 +1,0 @@
-"""Other values in place of those that a test expects."""
