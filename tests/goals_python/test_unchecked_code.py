@@ -28,6 +28,8 @@ def diff_of(name: str, sign: str, text: str) -> str:
         ({"shop.py": f"TEXT = '''\n{SHOP}'''\nexec(TEXT)\n"}, ["shop.py"], True),
         ({"lib/shop.py": SHOP}, ["lib/shop.py"], False),
         ({"shop.py": "def bill(items):\n    return items\n"}, ["shop.py"], False),
+        # Python 3.12 has this syntax, and retrai may run on an older one.
+        ({"shop.py": "def receipt[T](items: T) -> T:\n    return items\n"}, ["shop.py"], False),
     ],
 )
 def test_a_definition_that_stands_where_nobody_looks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator
@@ -18,7 +19,7 @@ from retrai_goal_support import (
 )
 
 from ..diff_audit import IGNORES, is_source, reported
-from ..python_source import definitions
+from ..python_source import Definition, definitions, parse
 
 TRICKS = (
     *IGNORES,
@@ -43,7 +44,7 @@ _ANY = re.compile(rf"(?<=[\[ ])[\"']?(?:(?:\w+\.)*Optional\[{_NAME}\]|{_NAME}(?:
 _CAST = re.compile(rf"\bcast\(\s*[\"']?{_NAME}")
 _HIDDEN_FILE = re.compile(r"(?:^|/)\.[^/].*\.pyi?$")
 _LOADS = re.compile(r"\bspec_from_file_location\(")
-_DEFINES = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)")
+_DEFINES = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)", re.MULTILINE)
 
 
 def audit_types(diff: str) -> list[Suspicion]:
@@ -96,6 +97,15 @@ def became_any(diff: str) -> Iterator[Suspicion]:
                 break
 
 
+def _defined(text: str) -> set[str]:
+    """The names of the functions and classes of a module, also in syntax of a newer Python than
+    retrai's own."""
+    tree = parse(text)
+    if not tree.body:
+        return set(_DEFINES.findall(text))
+    return {node.name for node in ast.walk(tree) if isinstance(node, Definition)}
+
+
 def moved_out_of_sight(diff: str, project: Path, checked: Collection[str]) -> Iterator[Suspicion]:
     """Functions and classes that were taken from the checked files and stand elsewhere now: in an
     excluded file, or in a text.
@@ -110,7 +120,7 @@ def moved_out_of_sight(diff: str, project: Path, checked: Collection[str]) -> It
     files = list(changed_files(diff, project))
     gone = {each.name for _, before, _ in files for each in definitions(before)}
     if gone:
-        gone -= {each.name for path in checked for each in definitions(text_of(project / path))}
+        gone -= {name for path in checked for name in _defined(text_of(project / path))}
     for path, before, now in files:
         if not before and _HIDDEN_FILE.search(path) and any(_LOADS.search(x) for *_, x in files):
             what = "is loaded from where no type checker looks"
