@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import re
 import tokenize
 from collections.abc import Iterator
 
-_SLASHES = re.compile(r"\.(?:[cm]?[jt]sx?|c|cc|cpp|h|hpp|go|rs)$")
+_SLASHES = re.compile(r"\.(?:[cm]?[jt]sx?|c|cc|cpp|h|hpp)$")
 """Files in which a line that begins with `//` is a comment."""
+_COMMENT_LINE = re.compile(r"(?!.*(?:\*/|\$\{))\s*//(?![/!#@])[^\"'`]*$")
+"""Such a line, where it can be no end of a longer comment or text that began before."""
 _OTHER_TEXT = re.compile(r"\A(?:.*\n)?[ \t\f]*#.*coding[:=][ \t]*(?!utf-?8\b|ascii\b)|\r(?!\n)")
 """What has Python read other characters, or other lines, than stand here."""
 _RUN = re.compile(r"__doc__|^\s*>>>", re.MULTILINE)
@@ -19,8 +22,8 @@ _RUN = re.compile(r"__doc__|^\s*>>>", re.MULTILINE)
 def code_lines(path: str, text: str) -> list[str]:
     """The lines of a file, with spaces in the place of comments and, in Python, docstrings.
 
-    A Python file that cannot be read, and a docstring that may be run, stay as they are. Of other
-    languages only whole lines are known to be comments.
+    A Python file that cannot be read, and a docstring that may be run, stay as they are. In C and
+    JavaScript, only lines that begin with `//` are taken for comments, and in other languages none.
 
     Args:
         path: of the file, for its ending.
@@ -34,7 +37,7 @@ def code_lines(path: str, text: str) -> list[str]:
     """
     lines = text.split("\n")
     if _SLASHES.search(path):
-        return ["" if line.lstrip().startswith("//") else line for line in lines]
+        return ["" if _COMMENT_LINE.match(line) else line for line in lines]
     if not path.endswith((".py", ".pyi")) or _OTHER_TEXT.search(text):
         return lines
     try:
@@ -63,7 +66,7 @@ def _docstrings(text: str) -> Iterator[_Place]:
     lines = text.split("\n")
     for node in ast.walk(ast.parse(text)):
         match node:
-            case ast.Expr(value=ast.Constant(value=str()) as found):
+            case ast.Expr(value=ast.Constant(value=str(value)) as found) if not _is_code(value):
                 last = found.end_lineno or found.lineno
                 begin, end = found.col_offset, found.end_col_offset or 0
                 # The parser counts bytes.
@@ -73,3 +76,12 @@ def _docstrings(text: str) -> Iterator[_Place]:
                 )
             case _:
                 pass
+
+
+def _is_code(text: str) -> bool:
+    """Whether a text could be run as it stands."""
+    try:
+        ast.parse(inspect.cleandoc(text))
+    except SyntaxError:
+        return False
+    return True
