@@ -127,7 +127,7 @@ def install(project: Path, command: str) -> None:
     texts = "\n".join(
         path.read_text(errors="replace")
         for path in project.rglob("*")
-        if _SCRIPT.search(path.name) and path.is_file()
+        if _SCRIPT.search(path.name) and not _NO_SOURCES.search(str(path.relative_to(project)))
     )
     settings = json.loads((project / "package.json").read_text())
     named = {

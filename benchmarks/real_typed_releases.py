@@ -5,8 +5,9 @@
 Each is a package, two of its releases, and the files in which pyright finds errors in the earlier
 one and none in the later one, without those in which the authors added ignore comments: the goal
 takes none. The project is the later release with these files of the earlier one; the run's model
-writes the later files, and the goal is pyright for them. Prints a line for each, and what the record
-says against it. The packages come from the package index. Exits with 1 when a run is not achieved.
+writes the later files, and the goal is pyright for them. Prints a line for each, with what the
+record says against it. The packages come from the package index. Exits with 1 when a run is not
+achieved.
 """
 
 from __future__ import annotations

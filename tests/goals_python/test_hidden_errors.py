@@ -608,6 +608,32 @@ async def test_a_function_that_may_find_anything_corrects_no_use_of_it(
 
 
 @pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    ("fixed", "excuses"),
+    [
+        ("a: int = 1  # type: ignore[no-any-return]\nb = 2  # type: ignore\n", 1),
+        ("a: int = 1\nb = 2\n", 0),
+        ("a: int = ''  # type: ignore\nb = 2  # type: ignore\n", 2),
+        # The old comment hid nothing, and this one does.
+        ("a: int = ''  # type: ignore[assignment]\nb = 2\n", 2),
+        ("a: int = 1\nb = 2  # type: ignore\nif False:\n    b + ''  # type: ignore[x]\n", 2),
+    ],
+)
+async def test_an_ignore_comment_that_hides_nothing_is_no_excuse(
+    make_project, context, fixed: str, excuses: int
+) -> None:
+    make_project({"ages.py": "a: int = ''\nb = 2  # type: ignore\n", "pyrightconfig.json": "{}"})
+    goal = PyrightGoal(PyrightGoalOptions(), context)
+    before = await goal.check({}, context.project)
+    assert (before.achieved, before.report.excused) == (False, {"ages.py": 1})
+    (context.project / "ages.py").write_text(fixed)
+    result = await goal.check({"iteration": 1}, context.project)
+    assert result.achieved
+    assert result.report.excused.get("ages.py", 0) == excuses
+    assert (context.project / "ages.py").read_text() == fixed
+
+
+@pytest.mark.usefixtures("pyright")
 async def test_a_function_that_answers_whatever_is_asked_for_is_counted(
     make_project, context
 ) -> None:

@@ -45,7 +45,7 @@ from .output import (
     render_diagnostics,
 )
 from .type_bypasses import HINT
-from .type_excuses import excuses_in, unbound_returns
+from .type_excuses import IDLE, REPORT_IDLE, excuses_in, ignores_in, unbound_returns
 
 PRIORITY = 30
 MAX_DETAILS = 16_000
@@ -141,9 +141,11 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             return self._incomplete(problem, command, said)
         at_baseline = not state and cwd == self.context.project
         result = await asyncio.to_thread(self._judge, report, folder, command, at_baseline)
-        hidden = await self._hidden_errors(cwd) if result.achieved else []
-        if not hidden:
+        if not result.achieved:
             return result
+        hidden = await self._hidden_errors(cwd)
+        if not hidden:
+            return await self._without_idle_comments(result, cwd)
         return await asyncio.to_thread(self._with_hidden_errors, result, hidden, cwd)
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
@@ -172,8 +174,19 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         folder = cwd / self.options.path
         names = await asyncio.to_thread(checked_files, folder, self.options.targets)
         texts = await asyncio.to_thread(first.without_bypasses, folder, names)
+        known = {*texts, *first.errors}
+        said = await self._said_of(texts, [name for name in names if name in known], cwd)
+        counted = [found for found in said or () if self._counts(found)]
+        return await asyncio.to_thread(first.remaining, counted, folder, texts)
+
+    async def _said_of(
+        self, texts: Mapping[str, str], names: Sequence[str], cwd: Path
+    ) -> list[Diagnostic] | None:
+        """What pyright says of files below `cwd` if some had other texts; None where it says
+        nothing."""
         if not texts:
-            return []
+            return None
+        folder = cwd / self.options.path
         async with fresh_folder("retrai-pyright") as room:
             copy = room / cwd.name
             await asyncio.to_thread(make_clean_copy, cwd, copy, without=frozenset({".git"}))
@@ -186,17 +199,38 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 and (there / name).resolve().is_relative_to(copy.resolve())
             }
             if not files:
-                return []
+                return None
             await asyncio.to_thread(write_files, files)
-            known = {*texts, *first.errors}
-            asked = [name for name in names if name in known and (there / name).is_file()]
-            said = filter(
-                self._counts, await self._diagnostics(there, asked, readable=[room]) or ()
-            )
-            return [
+            asked = [name for name in names if (there / name).is_file()]
+            said = await self._diagnostics(there, asked, readable=[room])
+            return said and [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
-                for found in await asyncio.to_thread(first.remaining, said, there, texts)
+                for found in said
             ]
+
+    async def _without_idle_comments(self, result: GoalResult, cwd: Path) -> GoalResult:
+        """The result, in which new ignore comments that hide nothing from pyright are no excuses:
+        another type checker may need them."""
+        first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
+        if first is None or result.report is None:
+            return result
+        folder = cwd / self.options.path
+        now = {
+            name: text
+            for name in result.report.excused
+            if name in first.texts
+            and ignores_in(text := text_of(folder / name)) - ignores_in(first.texts[name])
+        }
+        excused = Counter(result.report.excused)
+        for texts, sign in ((now, -1), ({name: first.texts[name] for name in now}, 1)):
+            asking = {name: f"{text}\n{REPORT_IDLE}\n" for name, text in texts.items()}
+            said = await self._said_of(asking, sorted(asking), cwd)
+            if said is None:
+                return result
+            for found in said:
+                if found.message == IDLE:
+                    excused[relative_path(found.file, folder)] += sign
+        return replace(result, report=replace(result.report, excused=excused))
 
     def _with_hidden_errors(
         self, result: GoalResult, hidden: list[Diagnostic], cwd: Path

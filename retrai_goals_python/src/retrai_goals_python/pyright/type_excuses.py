@@ -17,6 +17,9 @@ from ..source_lines import SourceLines
 from .output import PyrightReport, relative_path
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
+REPORT_IDLE = "# pyright: reportUnnecessaryTypeIgnoreComment=warning"
+"""With it, pyright says of each ignore comment that hides nothing: `IDLE`."""
+IDLE = 'Unnecessary "# type: ignore" comment'
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _DYNAMIC_ATTRIBUTES = ("__getattr__", "__getattribute__")
 _ONLY_RUNNING = ("not TYPE_CHECKING", "not typing.TYPE_CHECKING")
@@ -85,6 +88,16 @@ def count_excuses(text: str) -> int:
     unchecked = {"no_type_check", "Any", *_other_names_of_any(tree)}
     count = sum(_is_unchecked(each, unchecked) for each in _seen_by_checker(tree))
     return sum(map(_in_comment, comments_in(text).values())) + count
+
+
+def ignores_in(text: str) -> Counter[str]:
+    """The ignore comments of a Python file, each with what it says.
+
+    Example:
+        >>> ignores_in("a = f()  # type: ignore[no-any-return]\\n")
+        Counter({'# type: ignore[no-any-return]': 1})
+    """
+    return Counter(comment for comment in comments_in(text).values() if IGNORES.search(comment))
 
 
 def _in_comment(comment: str) -> int:
