@@ -49,3 +49,10 @@ def test_a_stub_of_the_projects_own_module_is_an_excuse_wherever_it_stands(tmp_p
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     assert excuses_in(tmp_path, names) == {names[0]: 1}
+
+
+def test_a_definition_that_a_docstring_goes_on_showing_was_not_moved(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(f'"""Define:\n\n{SHOP}"""\n')
+    diff = f"--- a/shop.py\n+++ b/shop.py\n@@ -6,{SHOP.count(chr(10))} +6,0 @@\n"
+    diff += "".join(f"-{line}\n" for line in SHOP.splitlines())
+    assert not list(moved_out_of_sight(diff, tmp_path, ["shop.py"]))

@@ -121,12 +121,13 @@ def moved_out_of_sight(diff: str, project: Path, checked: Collection[str]) -> It
     gone = {each.name for _, before, _ in files for each in definitions(before)}
     if gone:
         gone -= {name for path in checked for name in _defined(text_of(project / path))}
-    for path, before, now in files:
-        if not before and _HIDDEN_FILE.search(path) and any(_LOADS.search(x) for *_, x in files):
+    loads = any(_LOADS.search(now) for *_, now in files)
+    for path, before, _ in files:
+        if loads and not before and _HIDDEN_FILE.search(path):
             what = "is loaded from where no type checker looks"
             yield Suspicion(path, 1, what, reaches_runner=True)
-        for number, line in enumerate(now.split("\n") if gone else (), start=1):
-            found = _DEFINES.match(line)
-            if found and found[1] in gone:
-                what = f"moves code to where no type checker looks: {line.strip()[:100]}"
-                yield Suspicion(path, number, what, reaches_runner=True)
+    for sign, path, number, line in changed_lines(diff):
+        found = _DEFINES.match(line) if sign == "+" else None
+        if found and found[1] in gone:
+            what = f"moves code to where no type checker looks: {line.strip()[:100]}"
+            yield Suspicion(path, number, what, reaches_runner=True)
