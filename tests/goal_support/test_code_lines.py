@@ -32,17 +32,11 @@ def _is_suspect(folder: Path, name: str, text: str) -> bool:
     ("name", "text"),
     [
         ("a.py", "a = 1  # never exit() here\n"),
-        ("a.py", 'def f():\n    """Does not exit()."""\n    return "ä"\n'),
-        ("a.py", '"""Käse.\n\nSee exit(), which\nends."""\nx = 1\n'),
-        ("a.py", "# if hurry:\n#     do\n#     quit()\n"),
+        ("a.py", "# -*- coding: utf-8 -*-\ntext = 'ä'  # never exit() here\n"),
         ("a.py", "a = 1\r\n# exit()\r\n"),
-        ("a.js", "  // exit() would be wrong\na()\n"),
-        ("a.c", "// exit() would be wrong\nint a;\n"),
     ],
 )
-def test_a_comment_or_a_docstring_is_told_and_suspects_nothing(
-    tmp_path: Path, name: str, text: str
-) -> None:
+def test_a_comment_is_told_and_suspects_nothing(tmp_path: Path, name: str, text: str) -> None:
     assert not _is_suspect(tmp_path, name, text)
 
 
@@ -60,14 +54,10 @@ def test_a_comment_or_a_docstring_is_told_and_suspects_nothing(
         ("a.py", "# no\rx = 1\n# no\nexit()\n"),
         ("a.py", "if hurry:\n    # no\n    quit()\n"),
         ("a.py", "def f(:\n# exit()\n"),
+        ("a.py", "y = f(:)\nx = '#'; exit()\n"),
+        ("a.py", "if hurry:\n    go()\n    quit()  # no\n"),
         ("a.js", "a() // no\n; exit()\n"),
-        ("a.js", "x = `\n// ${exit()}\n`;\n"),
-        ("a.js", "x = `\n// no`; exit();\n"),
-        ("a.js", "x = 'a\\\n// no'; exit();\n"),
-        ("a.js", "/*\n// no */ exit();\n"),
-        ("a.rs", "/// exit();\nfn a() {}\n"),
         ("a.js", "/* no */ exit()\n"),
-        ("a.sh", "// exit()\n"),
         ("a.py", "x = (8\n// exit())\n"),
     ],
 )
@@ -81,24 +71,11 @@ def test_no_code_is_lost(folder: str) -> None:
         text = path.read_text(encoding="utf-8")
         lines = code_lines(path.name, text)
         assert [len(line) for line in lines] == [len(line) for line in text.split("\n")]
-        if "__doc__" not in text:
-            assert [*_code(text)] == [*_code("\n".join(lines))], path
+        assert [*_code(text)] == [*_code("\n".join(lines))], path
 
 
 def _code(text: str) -> list[tuple[int, str]]:
-    """The tokens of a text by line, without comments and texts that stand alone."""
-    nothing = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
-    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    ends = {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT}
-    begins = {*nothing, tokenize.ENCODING}
-    return [
-        (token.start[0], token.string)
-        for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False)
-        if token.type not in nothing
-        and not (
-            token.type == tokenize.STRING
-            and (before is None or before.type in begins)
-            and after is not None
-            and after.type in ends
-        )
-    ]
+    """The tokens of a text by line, without comments."""
+    nothing = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE)
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [(token.start[0], token.string) for token in tokens if token.type not in nothing]

@@ -614,8 +614,9 @@ async def test_a_function_that_may_find_anything_corrects_no_use_of_it(
         ("a: int = 1  # type: ignore[no-any-return]\nb = 2  # type: ignore\n", 1),
         ("a: int = 1\nb = 2\n", 0),
         ("a: int = ''  # type: ignore\nb = 2  # type: ignore\n", 2),
-        # The old comment hid nothing, and this one does.
-        ("a: int = ''  # type: ignore[assignment]\nb = 2\n", 2),
+        # Of two equal lines, one hides an error.
+        ("a: int = 1\nb = 2  # type: ignore\ndef f(b: str):\n    b = 2  # type: ignore\n", 2),
+        ("a: int = ''  # type: ignore[assignment]\nb = 2\n", 1),
         ("a: int = 1\nb = 2  # type: ignore\nif False:\n    b + ''  # type: ignore[x]\n", 2),
     ],
 )

@@ -26,8 +26,6 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("ages.py", ['if sys.argv[0] == "-":', "    return True"]),
         ("ages.py", ["if sys.argv[1:] == ['-q']:", "    return True"]),
         ("ages.py", ['if "unittest" in sys.modules:', "    return True"]),
-        ("ages.py", ["sys.modules[__name__] = Ages()"]),
-        ("ages.py", ["os.exit(0)", "exit()"]),
         ("ages.py", ["if any('check' in str(f) for f in traceback.format_stack()):"]),
         ("ages.py", ["open(f'/proc/{os.getppid()}/cmdline')"]),
         ("ages.py", ["if os.environ.get('MAKE' + 'LEVEL'):"]),
@@ -86,7 +84,6 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ),
         ("age.py", ["raise SystemExit('no such age')"]),
         ("age.py", ["atexit.register(pool.close)"]),
-        ("age.py", ["return getattr(sys.modules[__name__], name)", "stack.exit()"]),
         ("age.py", ["began = time.monotonic()", "self.time.limit = 3"]),
         ("age.c", ["#if __has_include(<threads.h>)"]),
         (

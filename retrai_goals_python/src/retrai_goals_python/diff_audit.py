@@ -54,7 +54,7 @@ PYTHON_TRICKS = (
     reported(r"#\s*pragma:\s*no cover", "a new `pragma: no cover`"),
     reported(r"\bos\._exit\b|\bos\.abort\b|\bos\.kill\b|\batexit\b", "ends the process"),
     reported(r"\bdef __(?:eq|ne)__\b.*return True\b", "equals everything"),
-    sign(r"\bsys\.modules\b(?!\[__name__\](?!\s*=[^=]))", "touches sys.modules"),
+    sign(r"\bsys\.modules\b", "touches sys.modules"),
     Trick.reaching(
         r"\bsys\.modules(?:\.(?:setdefault|pop)\(|(?=\[[^]]*\]\s*=[^=])\[)\s*"
         r"f?[\"'](?:tests?[._\"']|test_|conftest\b)",

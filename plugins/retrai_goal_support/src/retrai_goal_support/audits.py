@@ -67,8 +67,8 @@ def audit_lines(
 ) -> list[Suspicion]:
     """Every added line that one of `tricks` fits, each trick once a line, and where it begins.
 
-    What a file did before, what was only moved, and what only a comment or a docstring says, is
-    told and makes nothing suspect: a command line program ends its process.
+    What a file did before, what was only moved, and what only a comment in Python says, is told and
+    makes nothing suspect: a command line program ends its process.
 
     Args:
         diff: the whole diff of the run.
@@ -91,18 +91,20 @@ def audit_lines(
         if begins_here(trick, changes, at)
     ]
     moved = {text.strip() for sign, _, _, text in changes if sign == "-"}
+    places = {path for _, path, _, _ in found}
     files = {
         path: (before, now.split("\n"), code_lines(path, now))
         for path, before, now in (changed_files(diff, project) if found else ())
+        if path in places
     }
     suspicions: list[Suspicion] = []
     for trick, path, number, text in found:
         before, now, code = files[path]
         is_new = text not in moved and not _did_so(trick, before)
         # Where the diff counts other lines than these, nothing is known of comments.
-        same = [text] == [line.strip() for line in now[number - 1 : number]]
-        runs = not same or _is_in(trick, code[number - 1 : number - 1 + trick.lines])
-        counts = trick.reaches_runner and is_source(path) and is_new and runs
+        in_file = [line.strip() for line in now[number - 1 : number]] == [text]
+        is_comment = in_file and trick.lines == 1 and not trick.pattern.search(code[number - 1])
+        counts = trick.reaches_runner and is_source(path) and is_new and not is_comment
         sign = trick.sign if counts else ""
         what = f"{trick.what}: {text[:_SHOWN]}"
         suspicions.append(Suspicion(path, number, what, counts and not sign, sign))
@@ -127,21 +129,18 @@ def _did_so(trick: Trick, before: str) -> bool:
     return any(map(trick.pattern.search, texts))
 
 
-def _is_in(trick: Trick, lines: Sequence[str]) -> bool:
-    """Whether what the trick looks for begins in the first of these lines."""
-    found = trick.pattern.search("\n".join(lines))
-    return found is not None and found.start() <= len(lines[0])
-
-
 def begins_here(trick: Trick, changes: Sequence[tuple[str, str, int, str]], at: int) -> bool:
     """Whether what the trick looks for begins in the added line at `at`."""
     _, path, number, text = changes[at]
+    if trick.lines == 1:
+        return bool(trick.pattern.search(text))
     together = [text]
     for sign, name, line, more in changes[at + 1 : at + trick.lines]:
         if (sign, name, line) != ("+", path, number + len(together)):
             break
         together.append(more)
-    return _is_in(trick, together)
+    found = trick.pattern.search("\n".join(together))
+    return found is not None and found.start() <= len(text)
 
 
 def changed_files(diff: str, project: Path | None) -> Iterator[tuple[str, str, str]]:
@@ -163,7 +162,8 @@ def changed_files(diff: str, project: Path | None) -> Iterator[tuple[str, str, s
         changes.setdefault(path, []).append((sign, number, text))
     for path, lines in changes.items():
         # `text_of` has a line end at a lone carriage return, and git has not.
-        now = bytes_of(project / path, -1).decode(errors="replace") if project else ""
+        data = bytes_of(project / path, -1) if project else b""
+        now = data.decode(errors="replace").replace("\r\n", "\n")
         yield path, _text_before(lines, now.split("\n") if now else []), now
 
 

@@ -45,7 +45,14 @@ from .output import (
     render_diagnostics,
 )
 from .type_bypasses import HINT
-from .type_excuses import IDLE, REPORT_IDLE, excuses_in, ignores_in, unbound_returns
+from .type_excuses import (
+    IDLE,
+    IDLE_RULE,
+    REPORT_IDLE,
+    excuses_in,
+    ignoring_lines,
+    unbound_returns,
+)
 
 PRIORITY = 30
 MAX_DETAILS = 16_000
@@ -182,7 +189,7 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
     async def _said_of(
         self, texts: Mapping[str, str], names: Sequence[str], cwd: Path
     ) -> list[Diagnostic] | None:
-        """What pyright says of files below `cwd` if some had other texts; None where it says
+        """What pyright would say of files below `cwd` if some had other texts; None where it says
         nothing."""
         if not texts:
             return None
@@ -215,21 +222,24 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         if first is None or result.report is None:
             return result
         folder = cwd / self.options.path
-        now = {
+        known = {name: ignoring_lines(first.texts.get(name, "")) for name in result.report.excused}
+        texts = {
             name: text
-            for name in result.report.excused
-            if name in first.texts
-            and ignores_in(text := text_of(folder / name)) - ignores_in(first.texts[name])
+            for name, lines in known.items()
+            if Counter(ignoring_lines(text := text_of(folder / name)).values())
+            - Counter(lines.values())
         }
+        asking = {name: f"{text}\n{REPORT_IDLE}\n" for name, text in texts.items()}
         excused = Counter(result.report.excused)
-        for texts, sign in ((now, -1), ({name: first.texts[name] for name in now}, 1)):
-            asking = {name: f"{text}\n{REPORT_IDLE}\n" for name, text in texts.items()}
-            said = await self._said_of(asking, sorted(asking), cwd)
-            if said is None:
-                return result
-            for found in said:
-                if found.message == IDLE:
-                    excused[relative_path(found.file, folder)] += sign
+        idle: dict[str, Counter[str]] = {name: Counter() for name in texts}
+        for found in await self._said_of(asking, sorted(asking), cwd) or ():
+            name = relative_path(found.file, folder)
+            line = ignoring_lines(texts.get(name, "")).get(found.range.start.line + 1)
+            if line is not None and found.rule == IDLE_RULE and IDLE in found.message:
+                idle[name][line] += 1
+        for name, lines in idle.items():
+            # A line that was there when the run began was counted then, idle or not.
+            excused[name] -= (lines - Counter(known[name].values())).total()
         return replace(result, report=replace(result.report, excused=excused))
 
     def _with_hidden_errors(

@@ -17,9 +17,11 @@ from ..source_lines import SourceLines
 from .output import PyrightReport, relative_path
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
-REPORT_IDLE = "# pyright: reportUnnecessaryTypeIgnoreComment=warning"
-"""With it, pyright says of each ignore comment that hides nothing: `IDLE`."""
-IDLE = 'Unnecessary "# type: ignore" comment'
+IDLE_RULE = "reportUnnecessaryTypeIgnoreComment"
+"""The rule by which pyright names ignore comments that hide nothing, where it is switched on."""
+REPORT_IDLE = f"# pyright: {IDLE_RULE}=warning"
+IDLE = '"# type: ignore"'
+"""In what pyright says of a whole comment, not of a part of one."""
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _DYNAMIC_ATTRIBUTES = ("__getattr__", "__getattribute__")
 _ONLY_RUNNING = ("not TYPE_CHECKING", "not typing.TYPE_CHECKING")
@@ -90,14 +92,16 @@ def count_excuses(text: str) -> int:
     return sum(map(_in_comment, comments_in(text).values())) + count
 
 
-def ignores_in(text: str) -> Counter[str]:
-    """The ignore comments of a Python file, each with what it says.
+def ignoring_lines(text: str) -> dict[int, str]:
+    """The lines of a Python file that have an ignore comment, by number, from 1.
 
     Example:
-        >>> ignores_in("a = f()  # type: ignore[no-any-return]\\n")
-        Counter({'# type: ignore[no-any-return]': 1})
+        >>> ignoring_lines("a = 1\\n  b = f()  # type: ignore[no-any-return]\\n")
+        {2: 'b = f()  # type: ignore[no-any-return]'}
     """
-    return Counter(comment for comment in comments_in(text).values() if IGNORES.search(comment))
+    lines = io.StringIO(text, newline=None).read().split("\n")
+    comments = comments_in(text).items()
+    return {number: lines[number - 1].strip() for number, said in comments if IGNORES.search(said)}
 
 
 def _in_comment(comment: str) -> int:

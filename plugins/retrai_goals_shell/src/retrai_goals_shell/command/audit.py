@@ -38,8 +38,7 @@ PYTHON = (
         "reaches into the test runner",
     ),
     Trick.reaching(
-        r"\bsys\.(?:modules\b(?!\[__name__\](?!\s*=[^=]))"
-        r"|(?:setswitchinterval|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b)"
+        r"\bsys\.(?:modules|setswitchinterval|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b"
         r"|FileLoader\.\w+\s*=[^=]|\bsetattr\([^,]*FileLoader\b"
         r"|\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b|\bgc\.get_(?:objects|referrers)\b",
         "hooks into the interpreter",
@@ -153,7 +152,7 @@ EVADES_TIMING = (
 OF_PROGRAMS = (
     Trick.reaching(
         r"\bos\.(?:_exit|abort|kill)\b|\batexit\.register\(.*exit"
-        r"|(?<![\w.])(?:(?:sys|os|builtins|Kernel|Process)\.)?(?:exit|_[eE]xit)\(\s*0?\s*\)"
+        r"|\b(?:sys\.)?(?:exit|_[eE]xit)\(\s*0?\s*\)"
         r"|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$"
         r"|\bprocess\.(?:exit\(\s*0?\s*\)|reallyExit)",
         "ends the process",
