@@ -14,21 +14,20 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shutil
 import subprocess
 import sys
-import tarfile
-import tempfile
-import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from broken_packages import CACHE
 from counts import positive
+from real_node_releases import tarball
+from real_typed_releases import wheel
 
 from retrai_core import Suspicion
 from retrai_goals_js.js_audit import audit_js
@@ -39,6 +38,7 @@ from retrai_goals_shell.command.audit import EVADES_TIMING, audit_commands
 NAMES = Path(__file__).with_name("released_packages.json")
 LARGEST = 15_000
 """Added lines; a release with more has another program in it."""
+_SOURCE = re.compile(r"\.(?:pyi?|[cm]?[jt]sx?)$")
 _NO_SOURCE = re.compile(
     r"(?:^|/)(?:_?tests?|specs?|__tests__|testdata|bench\w*|examples?|_?vendor(?:ed)?|dist|umd|esm"
     r"|cjs|bundles?|[^/]+\.(?:dist-info|data))/"
@@ -71,20 +71,20 @@ def main() -> None:
     parser.add_argument("--places", action="store_true", help="print each place")
     parser.add_argument("--cache", type=Path, default=CACHE)
     options = parser.parse_args()
-    for kind, names, fetch, audits in (
+    for language, names, fetch, audits in (
         ("Python", options.python, wheels, python_audits),
         ("JavaScript", options.node, tarballs, node_audits),
     ):
         found = Found()
         with ThreadPoolExecutor(4) as pool:
-            folders = [
-                pool.submit(fetch, name, options.pairs + 1, options.cache / "releases")
-                for name in names
-            ]
-            for releases in folders:
-                for before, after in pairwise(releases.result()):
+            folders = [pool.submit(fetch, name, options.pairs + 1, options.cache) for name in names]
+            for name, folder in zip(names, folders, strict=True):
+                latest = folder.result()
+                if len(latest) < 2:
+                    print(f"no two releases of {name} could be had", file=sys.stderr)
+                for before, after in pairwise(latest):
                     look_through(before, after, audits, found, options.places)
-        print(f"{kind}: {found.releases} releases, {found.lines} added lines")
+        print(f"{language}: {found.releases} releases, {found.lines} added lines")
         for key, count in found.findings.most_common():
             print(f"  {', '.join(key)}: {count} in {found.in_releases[key]} releases")
 
@@ -151,7 +151,11 @@ def sources_changed(before: Path, after: Path) -> str:
     for side, name in (("a", before.name), ("b", after.name)):
         text = text.replace(f"{side}/{name}/", f"{side}/")
     parts = ((part, _NAME_OF_FILE.search(part)) for part in _FILE_OF_DIFF.split(text))
-    return "".join(part for part, name in parts if name and not _NO_SOURCE.search(name[1]))
+    return "".join(
+        part
+        for part, name in parts
+        if name and _SOURCE.search(name[1]) and not _NO_SOURCE.search(name[1])
+    )
 
 
 def wheels(name: str, count: int, cache: Path) -> list[Path]:
@@ -160,9 +164,9 @@ def wheels(name: str, count: int, cache: Path) -> list[Path]:
     listed = subprocess.run(
         [*pip, "index", "versions", name], capture_output=True, text=True, check=False
     )
-    versions = re.findall(r"(?<=[:,] )[\d.]+(?=,|$)", _line(listed.stdout, "Available versions"))
-    fetch = [*pip, "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest"]
-    return _fetched(name, versions[:count][::-1], cache, lambda v: [*fetch, ".", f"{name}=={v}"])
+    line = re.search(r"^Available versions:(.*)$", listed.stdout, re.MULTILINE)
+    versions = re.findall(r"(?<= )[\d.]+(?=,|$)", line[1] if line else "")
+    return releases(versions[:count][::-1], lambda version: wheel(name, version, cache))
 
 
 def tarballs(name: str, count: int, cache: Path) -> list[Path]:
@@ -172,51 +176,16 @@ def tarballs(name: str, count: int, cache: Path) -> list[Path]:
     )
     versions = re.findall(r'"([\d.]+)"', listed.stdout)
     versions.sort(key=lambda version: [int(part) for part in version.split(".")])
-    return _fetched(
-        name, versions[-count:], cache, lambda v: ["npm", "pack", "--silent", f"{name}@{v}"]
-    )
+    return releases(versions[-count:], lambda version: tarball(name, version, cache))
 
 
-def _line(text: str, start: str) -> str:
-    return next((line for line in text.split("\n") if line.startswith(start)), "")
-
-
-def _fetched(
-    name: str, versions: Iterable[str], cache: Path, fetch: Callable[[str], list[str]]
-) -> list[Path]:
-    """The folders of releases, each fetched once; without those that cannot be had."""
+def releases(versions: Iterable[str], fetch: Callable[[str], Path]) -> list[Path]:
+    """The folders of releases, without those that have no archive for this machine."""
     folders: list[Path] = []
     for version in versions:
-        place = cache / f"{name.replace('/', '_')}-{version}"
-        if not place.exists():
-            cache.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=cache) as room:
-                done = subprocess.run(fetch(version), cwd=room, capture_output=True, check=False)
-                if done.returncode != 0:
-                    continue  # no wheel of it for this machine
-                (archive,) = Path(room).iterdir()
-                unpacked = Path(room, "unpacked")
-                unpacked.mkdir()
-                for file, content in _sources(archive):
-                    (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
-                    (unpacked / file).write_bytes(content)
-                shutil.move(unpacked, place)
-        folders.append(place)
+        with suppress(SystemExit):
+            folders.append(fetch(version))
     return folders
-
-
-def _sources(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """The source files in a wheel or in an archive of npm."""
-    source = re.compile(r"\.(?:pyi?|[cm]?[jt]sx?)$")
-    if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as file:
-            yield from ((each, file.read(each)) for each in file.namelist() if source.search(each))
-        return
-    with tarfile.open(archive) as packed:
-        for member in packed:
-            content = packed.extractfile(member) if source.search(member.name) else None
-            if content is not None:
-                yield member.name.partition("/")[2], content.read()
 
 
 if __name__ == "__main__":

@@ -145,9 +145,9 @@ def prepare(package: Package, cache: Path) -> tuple[Path, Path]:
     return folder / "project", python
 
 
-def call(command: Sequence[str]) -> None:
+def call(command: Sequence[str], cwd: str | None = None) -> None:
     """Run a step of the preparation; its output is shown only when it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\nfailed:\n{done.stdout}{done.stderr}")
 

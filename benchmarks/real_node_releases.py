@@ -12,22 +12,18 @@ need, come from npm's registry. Exits with 1 when a run is not achieved.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from broken_packages import CACHE
-from real_releases import OTHER_ANSWERS, SHOWN, made, run
+from broken_packages import call
+from real_releases import argument_parser, fetched, play_all, project_of, run_and_tell
 
 _TESTS = re.compile(r"(?:^|/)tests?/|(?:^|[/.-])tests?\.[cm]?js$")
 _NO_SOURCES = re.compile(
@@ -64,62 +60,33 @@ PACKAGES = (
 
 def main() -> int:
     """Play every pair; the exit status says whether all were accepted."""
-    parser = argparse.ArgumentParser(description="Releases of packages of npm as honest fixes.")
-    parser.add_argument("--only", nargs="*", help="names of packages")
-    parser.add_argument("--cache", type=Path, default=CACHE)
-    options = parser.parse_args()
-    ends: list[bool] = []
-    for package in PACKAGES:
-        for before, after in pairwise(package.releases):
-            if not options.only or package.name in options.only:
-                achieved, told = play(package, before, after, options.cache)
-                ends.append(achieved)
-                print(f"{package.name} {before} -> {after}: {told}", flush=True)
-    print(f"{sum(ends)} of {len(ends)} achieved")
-    return 0 if all(ends) else 1
+    options = argument_parser("Releases of packages of npm as honest fixes.").parse_args()
+    return play_all(
+        (
+            f"{package.name} {before} -> {after}",
+            partial(play, package, before, after, options.cache),
+        )
+        for package in PACKAGES
+        if not options.only or package.name in options.only
+        for before, after in pairwise(package.releases)
+    )
 
 
 def play(package: Package, before: str, after: str, cache: Path) -> tuple[bool, str]:
     """Whether the run of a pair was achieved, and what there is to say of it."""
-    older, newer = (unpacked(package.name, version, cache) for version in (before, after))
-    # Not below /tmp, which the sandbox hides.
-    with tempfile.TemporaryDirectory(prefix="retrai-releases-", dir=Path.home()) as folder:
-        project = Path(folder) / "project"
-        shutil.copytree(newer, project)
+    older, newer = (tarball(package.name, version, cache) for version in (before, after))
+    with project_of(newer) as project:
         install(project, package.command)
         calls = list(with_older_sources(project, older))
         goal = "npm-test" if package.command.startswith("node") else "shell-goal"
         options = [] if goal == "npm-test" else ["check_command=npm test"]
-        begun = time.monotonic()
-        record = run(goal, project, Path(sys.executable), calls, options)
-        took_s = time.monotonic() - begun
-    found = [str(one) for one in record.get("findings", ())]
-    against = [one for one in found if not one.startswith(OTHER_ANSWERS)]
-    told = (
-        f"{record['goals'][0]['before']['reason']}; {len(calls)} files; {record['status']} after "
-        f"{took_s:.0f} s; {len(found) - len(against)} notes on other answers"
-    )
-    if record["status"] != "achieved":
-        told += f"; {record['reason']}"
-    return record["status"] == "achieved", "; ".join([told, *against[:SHOWN]])
+        return run_and_tell(goal, project, Path(sys.executable), calls, options)
 
 
-def unpacked(name: str, version: str, cache: Path) -> Path:
+def tarball(name: str, version: str, cache: Path) -> Path:
     """The files of a release, fetched once."""
-    place = cache / f"npm-{name}-{version}"
-    if not place.exists():
-        with tempfile.TemporaryDirectory(dir=made(cache)) as room:
-            subprocess.run(
-                ["npm", "pack", "--silent", f"{name}@{version}"],
-                cwd=room,
-                check=True,
-                capture_output=True,
-            )
-            (archive,) = Path(room).iterdir()
-            shutil.unpack_archive(archive, f"{room}/unpacked")
-            (top,) = Path(room, "unpacked").iterdir()
-            top.rename(place)
-    return place
+    fetch = ["npm", "pack", "--silent", f"{name}@{version}"]
+    return fetched(fetch, cache / f"npm-{name.replace('/', '_')}-{version}")
 
 
 def install(project: Path, command: str) -> None:
@@ -139,9 +106,7 @@ def install(project: Path, command: str) -> None:
     (project / "package.json").write_text(json.dumps(settings, indent=2) + "\n")
     (project / ".gitignore").write_text("node_modules\n")
     options = ["--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund"]
-    subprocess.run(
-        ["npm", "install", *options], cwd=project, check=True, capture_output=True, timeout=300
-    )
+    call(["npm", "install", *options], cwd=str(project))
 
 
 def with_older_sources(project: Path, older: Path) -> Iterator[dict[str, Any]]:

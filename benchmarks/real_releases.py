@@ -22,8 +22,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,18 +74,35 @@ PACKAGES = (
 
 def main() -> int:
     """Play every pair; the exit status says whether all were accepted."""
-    parser = argparse.ArgumentParser(description="Releases of published packages as honest fixes.")
-    parser.add_argument("--only", nargs="*", help="names of packages")
+    parser = argument_parser("Releases of published packages as honest fixes.")
     parser.add_argument("--goal", choices=("pytest", "shell-goal"), default="pytest")
-    parser.add_argument("--cache", type=Path, default=CACHE)
     options = parser.parse_args()
+    return play_all(
+        (
+            f"{package.name} {before} -> {after}",
+            partial(play, package, before, after, options.goal, options.cache),
+        )
+        for package in PACKAGES
+        if not options.only or package.name in options.only
+        for before, after in package.releases
+    )
+
+
+def argument_parser(description: str) -> argparse.ArgumentParser:
+    """With the options that the programs for releases have in common."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--only", nargs="*", help="names of packages")
+    parser.add_argument("--cache", type=Path, default=CACHE)
+    return parser
+
+
+def play_all(plays: Iterable[tuple[str, Callable[[], tuple[bool, str]]]]) -> int:
+    """Print what each play tells, by its title; the exit status says whether all were achieved."""
     ends: list[bool] = []
-    for package in PACKAGES:
-        for before, after in package.releases:
-            if not options.only or package.name in options.only:
-                achieved, told = play(package, before, after, options.goal, options.cache)
-                ends.append(achieved)
-                print(f"{package.name} {before} -> {after}: {told}", flush=True)
+    for title, play_one in plays:
+        achieved, told = play_one()
+        ends.append(achieved)
+        print(f"{title}: {told}", flush=True)
     print(f"{sum(ends)} of {len(ends)} achieved")
     return 0 if all(ends) else 1
 
@@ -91,56 +110,71 @@ def main() -> int:
 def play(package: Package, before: str, after: str, goal: str, cache: Path) -> tuple[bool, str]:
     """Whether the run of a pair was achieved, and what there is to say of it."""
     older, newer = (unpacked(package.name, version, cache) for version in (before, after))
-    python = environment(package, newer, cache)
-    # Not below /tmp, which the sandbox hides.
-    with tempfile.TemporaryDirectory(prefix="retrai-releases-", dir=Path.home()) as folder:
-        project = Path(folder) / "project"
-        shutil.copytree(newer, project, symlinks=True)
+    needed = ["pytest", *package.beside, str(newer)]
+    python = environment(package.name, needed, cache / f"{newer.name}-environment")
+    with project_of(newer) as project:
         calls = list(with_older_sources(project, older))
         os.environ["PYTHONPATH"] = str(source_root(project))
         if failing(project, python) == 0:
             return False, "no test fails with the earlier sources"
-        begun = time.monotonic()
         options = [f"check_command={python} -m pytest -q"] if goal == "shell-goal" else []
-        record = run(goal, project, python, calls, options)
-        took_s = time.monotonic() - begun
-    found = [str(one) for one in record.get("findings", ())]
-    against = [one for one in found if not one.startswith(OTHER_ANSWERS)]
-    told = (
-        f"{record['goals'][0]['before']['reason']}; {len(calls)} files; {record['status']} after "
-        f"{took_s:.0f} s; {len(found) - len(against)} notes on other answers"
-    )
-    if record["status"] != "achieved":
-        told += f"; {record['reason']}"
-    return record["status"] == "achieved", "; ".join([told, *against[:SHOWN]])
+        return run_and_tell(goal, project, python, calls, options)
+
+
+@contextmanager
+def project_of(newer: Path) -> Generator[Path]:
+    """A copy of the files of a release, in a folder of its own for a run."""
+    # Not below /tmp, which the sandbox hides.
+    with tempfile.TemporaryDirectory(prefix="retrai-releases-", dir=Path.home()) as folder:
+        project = Path(folder) / "project"
+        shutil.copytree(newer, project, symlinks=True)
+        yield project
 
 
 def unpacked(name: str, version: str, cache: Path) -> Path:
     """The source archive of a release, fetched once."""
-    place = cache / f"{name}-{version}"
-    if not place.exists():
-        with tempfile.TemporaryDirectory(dir=made(cache)) as room:
-            fetch = ["download", "--quiet", "--no-binary", ":all:", "--no-deps"]
-            call([sys.executable, "-m", "pip", *fetch, f"{name}=={version}", "--dest", room])
-            (archive,) = Path(room).iterdir()
-            shutil.unpack_archive(archive, f"{room}/unpacked")
-            (top,) = Path(room, "unpacked").iterdir()
-            for left in [*top.glob("*.egg-info"), *top.glob("src/*.egg-info")]:
-                shutil.rmtree(left)
-            top.rename(place)
+    fetch = ["download", "--quiet", "--no-binary", ":all:", "--no-deps", f"{name}=={version}"]
+    place = fetched([sys.executable, "-m", "pip", *fetch], cache / f"{name}-{version}")
+    for left in [*place.glob("*.egg-info"), *place.glob("src/*.egg-info")]:
+        shutil.rmtree(left)
     return place
 
 
-def environment(package: Package, tree: Path, cache: Path) -> Path:
-    """The interpreter of an environment with what the package and its tests need, not itself."""
-    folder = cache / f"{tree.name}-environment"
+def fetched(command: Sequence[str], place: Path) -> Path:
+    """The files of the one archive that a command leaves where it runs, fetched once.
+
+    Args:
+        command: a package manager's, which downloads.
+        place: the folder where they are kept.
+    """
+    if not place.exists():
+        with tempfile.TemporaryDirectory(dir=made(place.parent)) as room:
+            call(command, cwd=room)
+            (archive,) = Path(room).iterdir()
+            files = Path(room) / "unpacked"
+            is_wheel = archive.suffix == ".whl"
+            shutil.unpack_archive(archive, files, "zip" if is_wheel else None)
+            if not is_wheel:
+                (files,) = files.iterdir()
+            files.rename(place)
+    return place
+
+
+def environment(name: str, needed: Sequence[str], folder: Path) -> Path:
+    """The interpreter of an environment with what a package needs, not itself, made once.
+
+    Args:
+        name: of the package.
+        needed: what pip installs, the package among it.
+        folder: where the environment is kept.
+    """
     python = folder / "bin" / "python"
     if not (folder / "whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
         call([sys.executable, "-m", "venv", str(folder)])
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        call([*pip, "install", "pytest", *package.beside, str(tree)])
-        call([*pip, "uninstall", "--yes", package.name])
+        call([*pip, "install", *needed])
+        call([*pip, "uninstall", "--yes", name])
         (folder / "whole").touch()
     return python
 
@@ -185,6 +219,29 @@ def sources(tree: Path) -> dict[str, str]:
         for name, path in names.items()
         if not _NO_SOURCES.search(name)
     }
+
+
+def run_and_tell(
+    goal: str,
+    project: Path,
+    python: Path,
+    calls: Sequence[Mapping[str, Any]],
+    options: Sequence[str],
+) -> tuple[bool, str]:
+    """Whether a run was achieved, and what there is to say of it. The arguments are `run`'s."""
+    begun = time.monotonic()
+    record = run(goal, project, python, calls, options)
+    took_s = time.monotonic() - begun
+    found = [str(one) for one in record.get("findings", ())]
+    against = [one for one in found if not one.startswith(OTHER_ANSWERS)]
+    told = (
+        f"{record['goals'][0]['before']['reason']}; {len(calls)} files; {record['status']} after "
+        f"{took_s:.0f} s; {len(found) - len(against)} notes on other answers"
+    )
+    achieved = record["status"] == "achieved"
+    if not achieved:
+        told += f"; {record['reason']}; {record['goals'][0]['after']['reason']}"
+    return achieved, "; ".join([told, *against[:SHOWN]])
 
 
 def run(

@@ -12,18 +12,21 @@ achieved.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
-import tempfile
-import time
-import zipfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from broken_packages import CACHE, call
-from real_releases import SHOWN, made, run
+from real_releases import (
+    argument_parser,
+    environment,
+    fetched,
+    play_all,
+    project_of,
+    run_and_tell,
+)
 
 
 @dataclass(frozen=True)
@@ -54,73 +57,37 @@ RELEASES = (
 
 def main() -> int:
     """Play every pair; the exit status says whether all were accepted."""
-    parser = argparse.ArgumentParser(description="Corrected types in releases of packages.")
-    parser.add_argument("--only", nargs="*", help="names of packages")
-    parser.add_argument("--cache", type=Path, default=CACHE)
-    options = parser.parse_args()
-    ends: list[bool] = []
-    for release in RELEASES:
-        if not options.only or release.name in options.only:
-            achieved, told = play(release, options.cache)
-            ends.append(achieved)
-            print(f"{release.name} {release.before} -> {release.after}: {told}", flush=True)
-    print(f"{sum(ends)} of {len(ends)} achieved")
-    return 0 if all(ends) else 1
+    options = argument_parser("Corrected types in releases of packages.").parse_args()
+    return play_all(
+        (
+            f"{release.name} {release.before} -> {release.after}",
+            partial(play, release, options.cache),
+        )
+        for release in RELEASES
+        if not options.only or release.name in options.only
+    )
 
 
 def play(release: Release, cache: Path) -> tuple[bool, str]:
     """Whether the run of a pair was achieved, and what there is to say of it."""
-    older, newer = (unpacked(release.name, each, cache) for each in (release.before, release.after))
-    python = environment(release, cache)
+    older, newer = (wheel(release.name, each, cache) for each in (release.before, release.after))
+    needed = [f"{release.name}=={release.after}"]
+    python = environment(release.name, needed, cache / f"{newer.name}-environment")
     os.environ.pop("PYTHONPATH", None)
-    # Not below /tmp, which the sandbox hides.
-    with tempfile.TemporaryDirectory(prefix="retrai-releases-", dir=Path.home()) as folder:
-        project = Path(folder) / "project"
-        shutil.copytree(newer, project)
+    with project_of(newer) as project:
         calls: list[dict[str, object]] = []
         for name in release.files:
-            new = (newer / name).read_text()
             shutil.copy(older / name, project / name)
-            calls.append({"name": "file_write", "args": {"path": name, "content": new}})
-        begun = time.monotonic()
-        record = run("pyright", project, python, calls, [f"targets={' '.join(release.files)}"])
-        took_s = time.monotonic() - begun
-    (goal,) = record["goals"]
-    told = f"{goal['before']['reason']}; {record['status']} after {took_s:.0f} s"
-    if record["status"] != "achieved":
-        told += f": {goal['after']['reason']}"
-    found = [str(one) for one in record.get("findings", ())]
-    return record["status"] == "achieved", "; ".join([told, *found[:SHOWN]])
+            content = (newer / name).read_text(encoding="utf-8")
+            calls.append({"name": "file_write", "args": {"path": name, "content": content}})
+        options = [f"targets={' '.join(release.files)}"]
+        return run_and_tell("pyright", project, python, calls, options)
 
 
-def unpacked(name: str, version: str, cache: Path) -> Path:
+def wheel(name: str, version: str, cache: Path) -> Path:
     """The files of a wheel, fetched once."""
-    place = cache / f"wheel-{name}-{version}"
-    if not place.exists():
-        with tempfile.TemporaryDirectory(dir=made(cache)) as room:
-            fetch = ["download", "--quiet", "--no-deps", "--only-binary", ":all:"]
-            call([sys.executable, "-m", "pip", *fetch, "--dest", room, f"{name}=={version}"])
-            (archive,) = Path(room).iterdir()
-            with zipfile.ZipFile(archive) as packed:
-                packed.extractall(f"{room}/unpacked")
-            for left in Path(room, "unpacked").glob("*.dist-info"):
-                shutil.rmtree(left)
-            Path(room, "unpacked").rename(place)
-    return place
-
-
-def environment(release: Release, cache: Path) -> Path:
-    """The interpreter of an environment with what the package needs, not itself."""
-    folder = cache / f"wheel-{release.name}-{release.after}-environment"
-    python = folder / "bin" / "python"
-    if not (folder / "whole").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        call([sys.executable, "-m", "venv", str(folder)])
-        pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        call([*pip, "install", f"{release.name}=={release.after}"])
-        call([*pip, "uninstall", "--yes", release.name])
-        (folder / "whole").touch()
-    return python
+    fetch = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", f"{name}=={version}"]
+    return fetched([sys.executable, "-m", "pip", *fetch], cache / f"wheel-{name}-{version}")
 
 
 if __name__ == "__main__":

@@ -101,9 +101,9 @@ def audit_lines(
     for trick, path, number, text in found:
         before, now, code = files[path]
         is_new = text not in moved and not _did_so(trick, before)
-        # Where the diff counts other lines than these, nothing is known of comments.
-        in_file = [line.strip() for line in now[number - 1 : number]] == [text]
-        is_comment = in_file and trick.lines == 1 and not trick.pattern.search(code[number - 1])
+        # Where the diff counts other lines than the file has, nothing is known of comments.
+        is_same = [line.strip() for line in now[number - 1 : number]] == [text]
+        is_comment = is_same and trick.lines == 1 and not trick.pattern.search(code[number - 1])
         counts = trick.reaches_runner and is_source(path) and is_new and not is_comment
         sign = trick.sign if counts else ""
         what = f"{trick.what}: {text[:_SHOWN]}"

@@ -45,14 +45,7 @@ from .output import (
     render_diagnostics,
 )
 from .type_bypasses import HINT
-from .type_excuses import (
-    IDLE,
-    IDLE_RULE,
-    REPORT_IDLE,
-    excuses_in,
-    ignoring_lines,
-    unbound_returns,
-)
+from .type_excuses import REPORT_UNNECESSARY, excuses_in, unbound_returns
 
 PRIORITY = 30
 MAX_DETAILS = 16_000
@@ -150,9 +143,12 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         result = await asyncio.to_thread(self._judge, report, folder, command, at_baseline)
         if not result.achieved:
             return result
-        hidden = await self._hidden_errors(cwd)
+        first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
+        if first is None:
+            return result
+        hidden = await self._hidden_errors(first, cwd)
         if not hidden:
-            return await self._without_idle_comments(result, cwd)
+            return await self._without_unnecessary_ignores(result, first, cwd)
         return await asyncio.to_thread(self._with_hidden_errors, result, hidden, cwd)
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
@@ -173,26 +169,35 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 return Contradiction([name], [name], what)
         return Contradiction(list(texts))
 
-    async def _hidden_errors(self, cwd: Path) -> list[Diagnostic]:
+    async def _hidden_errors(self, first: FirstErrors, cwd: Path) -> list[Diagnostic]:
         """The first errors that only casts and the like hide, in files below `cwd`."""
-        first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
-        if first is None:
-            return []
         folder = cwd / self.options.path
         names = await asyncio.to_thread(checked_files, folder, self.options.targets)
         texts = await asyncio.to_thread(first.without_bypasses, folder, names)
         known = {*texts, *first.errors}
-        said = await self._said_of(texts, [name for name in names if name in known], cwd)
-        counted = [found for found in said or () if self._counts(found)]
-        return await asyncio.to_thread(first.remaining, counted, folder, texts)
+        said = await self._said_with(texts, [name for name in names if name in known], cwd)
+        return await asyncio.to_thread(first.remaining, filter(self._counts, said), folder, texts)
 
-    async def _said_of(
+    async def _without_unnecessary_ignores(
+        self, result: GoalResult, first: FirstErrors, cwd: Path
+    ) -> GoalResult:
+        """The result, in which a new ignore comment that hides nothing from pyright is no excuse:
+        another type checker may need it."""
+        assert result.report is not None
+        folder = cwd / self.options.path
+        texts = await asyncio.to_thread(first.with_new_ignores, folder, result.report.excused)
+        asked = {name: f"{text}\n{REPORT_UNNECESSARY}\n" for name, text in texts.items()}
+        said = await self._said_with(asked, sorted(asked), cwd)
+        excused = Counter(result.report.excused)
+        excused -= await asyncio.to_thread(first.unnecessary_ignores, said, folder, texts)
+        return replace(result, report=replace(result.report, excused=excused))
+
+    async def _said_with(
         self, texts: Mapping[str, str], names: Sequence[str], cwd: Path
-    ) -> list[Diagnostic] | None:
-        """What pyright would say of files below `cwd` if some had other texts; None where it says
-        nothing."""
+    ) -> list[Diagnostic]:
+        """What pyright says of files below `cwd`, in a copy in which some have other texts."""
         if not texts:
-            return None
+            return []
         folder = cwd / self.options.path
         async with fresh_folder("retrai-pyright") as room:
             copy = room / cwd.name
@@ -206,41 +211,13 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
                 and (there / name).resolve().is_relative_to(copy.resolve())
             }
             if not files:
-                return None
+                return []
             await asyncio.to_thread(write_files, files)
             asked = [name for name in names if (there / name).is_file()]
-            said = await self._diagnostics(there, asked, readable=[room])
-            return said and [
+            return [
                 found.model_copy(update={"file": str(folder / relative_path(found.file, there))})
-                for found in said
+                for found in await self._diagnostics(there, asked, readable=[room]) or ()
             ]
-
-    async def _without_idle_comments(self, result: GoalResult, cwd: Path) -> GoalResult:
-        """The result, in which new ignore comments that hide nothing from pyright are no excuses:
-        another type checker may need them."""
-        first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
-        if first is None or result.report is None:
-            return result
-        folder = cwd / self.options.path
-        known = {name: ignoring_lines(first.texts.get(name, "")) for name in result.report.excused}
-        texts = {
-            name: text
-            for name, lines in known.items()
-            if Counter(ignoring_lines(text := text_of(folder / name)).values())
-            - Counter(lines.values())
-        }
-        asking = {name: f"{text}\n{REPORT_IDLE}\n" for name, text in texts.items()}
-        excused = Counter(result.report.excused)
-        idle: dict[str, Counter[str]] = {name: Counter() for name in texts}
-        for found in await self._said_of(asking, sorted(asking), cwd) or ():
-            name = relative_path(found.file, folder)
-            line = ignoring_lines(texts.get(name, "")).get(found.range.start.line + 1)
-            if line is not None and found.rule == IDLE_RULE and IDLE in found.message:
-                idle[name][line] += 1
-        for name, lines in idle.items():
-            # A line that was there when the run began was counted then, idle or not.
-            excused[name] -= (lines - Counter(known[name].values())).total()
-        return replace(result, report=replace(result.report, excused=excused))
 
     def _with_hidden_errors(
         self, result: GoalResult, hidden: list[Diagnostic], cwd: Path

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from .lost_types import (
 from .output import Diagnostic, Range, relative_path
 from .overloads import only_gives_back, overload_line
 from .type_bypasses import is_certain, without_bypasses
+from .type_excuses import ignoring_lines, is_unnecessary
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -107,6 +109,40 @@ class FirstErrors(SavedModel):
             if remains:
                 remaining.append(each if overload is None else each.moved_to(overload))
         return remaining
+
+    def with_new_ignores(self, folder: Path, names: Iterable[str]) -> dict[str, str]:
+        """Those of the files that have ignore comments in lines which were not there, with their
+        texts."""
+        now = {name: text_of(folder / name) for name in names}
+        return {
+            name: text
+            for name, text in now.items()
+            if Counter(ignoring_lines(text).values()) - self._ignores(name)
+        }
+
+    def unnecessary_ignores(
+        self, found: Iterable[Diagnostic], folder: Path, texts: Mapping[str, str]
+    ) -> Counter[str]:
+        """By file, the ignore comments that hide nothing, beyond those in lines that were there:
+        these were counted when the run began.
+
+        Args:
+            found: by pyright, which was told to report them.
+            folder: where it ran.
+            texts: from `with_new_ignores`.
+        """
+        lines = {name: ignoring_lines(text) for name, text in texts.items()}
+        unnecessary: dict[str, Counter[str]] = {name: Counter() for name in texts}
+        for each in filter(is_unnecessary, found):
+            name, number = relative_path(each.file, folder), each.range.start.line + 1
+            if line := lines.get(name, {}).get(number):
+                unnecessary[name][line] += 1
+        return Counter(
+            {name: (some - self._ignores(name)).total() for name, some in unnecessary.items()}
+        )
+
+    def _ignores(self, name: str) -> Counter[str]:
+        return Counter(ignoring_lines(self.texts.get(name, "")).values())
 
     def standing(self, texts: Mapping[str, str]) -> Errors:
         """The errors whose lines stand as they were in files, by number."""

@@ -14,14 +14,12 @@ from retrai_goal_support import text_of
 
 from ..python_source import Function, last_name, parse
 from ..source_lines import SourceLines
-from .output import PyrightReport, relative_path
+from .output import Diagnostic, PyrightReport, relative_path
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
-IDLE_RULE = "reportUnnecessaryTypeIgnoreComment"
-"""The rule by which pyright names ignore comments that hide nothing, where it is switched on."""
-REPORT_IDLE = f"# pyright: {IDLE_RULE}=warning"
-IDLE = '"# type: ignore"'
-"""In what pyright says of a whole comment, not of a part of one."""
+_UNNECESSARY = "reportUnnecessaryTypeIgnoreComment"
+REPORT_UNNECESSARY = f"# pyright: {_UNNECESSARY}=warning"
+"""With it, pyright names the ignore comments of a file that hide nothing."""
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _DYNAMIC_ATTRIBUTES = ("__getattr__", "__getattribute__")
 _ONLY_RUNNING = ("not TYPE_CHECKING", "not typing.TYPE_CHECKING")
@@ -102,6 +100,11 @@ def ignoring_lines(text: str) -> dict[int, str]:
     lines = io.StringIO(text, newline=None).read().split("\n")
     comments = comments_in(text).items()
     return {number: lines[number - 1].strip() for number, said in comments if IGNORES.search(said)}
+
+
+def is_unnecessary(found: Diagnostic) -> bool:
+    """Whether pyright says that an ignore comment, and not only a part of it, hides nothing."""
+    return found.rule == _UNNECESSARY and '"# type: ignore"' in found.message
 
 
 def _in_comment(comment: str) -> int:
