@@ -129,6 +129,33 @@ async def test_looking_away_is_no_pass_though_ruff_exits_with_0(bench: Bench, na
     assert not achieved, reason
 
 
+IDLE = {
+    "a comment of another tool": "x = 1  # type: ignore[assignment]  # pylint: disable=C0103\n",
+    "a rule that is not selected": "x = 1  # noqa: BLE001\n",
+    "a rule that finds nothing there": "x = 1  # noqa: F401\n",
+    "a range without findings": "# ruff: disable[F401]\nx = 1\n# ruff: enable[F401]\n",
+}
+HIDING = {
+    "one of its rules finds something": "import os  # noqa: F401, E741\n",
+    "an import of several lines": "from os import (  # noqa: F401\n    path,\n)\n",
+    "one before an idle one": "import os  # noqa: F401  # noqa: E741\n",
+    "one where lines are counted otherwise": "x = 1  # noqa: E741\n# \f\nimport os  # noqa: F401\n",
+    "a range": "# ruff: disable[F401]\nimport os\n# ruff: enable[F401]\n",
+}
+
+
+@needs_ruff
+@pytest.mark.parametrize("name", [*IDLE, *HIDING])
+async def test_a_comment_that_hides_nothing_from_ruff_is_no_excuse(bench: Bench, name: str) -> None:
+    bench.write({**RUFF, "a.py": "import os\n", "b.py": "y = 1\n"})
+    goal = bench.build(LintGoal)
+    text = {**IDLE, **HIDING}[name]
+    achieved, reason = await first_and_later(
+        goal, lambda: bench.write({"a.py": text}), bench.project
+    )
+    assert achieved is (name in IDLE), reason
+
+
 def with_eslint(bench: Bench, files: Mapping[str, str]) -> LintGoal:
     rules = '[{ ignores: ["old/**"] }, { rules: { "no-unused-vars": "error" } }]'
     bench.write({"eslint.config.js": f"module.exports = {rules};\n", **files})

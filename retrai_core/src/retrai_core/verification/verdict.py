@@ -38,7 +38,9 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
         return result
     listed = "\n".join(f"- {problem}" for problem in problems[:_SHOWN])
     more = f"\n- and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    reason = f"{len(problems)} of the cases that stood at the start no longer count"
+    reason = problems[0]
+    if len(problems) > 1:
+        reason = f"{len(problems)} of the cases that stood at the start no longer count: {reason}"
     return replace(_refuse(result, reason), details=f"{reason}:\n{listed}{more}")
 
 
@@ -129,6 +131,5 @@ def _excused(baseline: Baseline, report: CheckReport) -> list[str]:
         before = baseline.excused.get(path, 0)
         known = path in baseline.cases
         if times > before and (known or more > 0):
-            what = f"{path} tells the runner to look away {times} times"
-            found.append(f"{what}; it was {before}" if known else what)
+            found.append(f"{path} tells the runner to look away {times}x; at the start {before}x")
     return found

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from retrai_goal_support import text_of
 
+OF_RUFF = re.compile(r"#\s*(?:noqa|ruff:|flake8:|isort:)", re.IGNORECASE)
+"""Those that ruff reads."""
 _HASH = (
     r"#\s*(?:noqa|ruff:|flake8:|isort:|pylint:\s*(?:disable|skip)|fmt:\s*(?:off|skip)|nosec"
     r"|type:\s*ignore|mypy:|pyright:)"
@@ -26,6 +28,7 @@ _EVERY_RULE = re.compile(
     r"|eslint-disable-(?:next-)?line\s*(?:$|\*/)|//\s*nolint\s*$",
     re.IGNORECASE,
 )
+_LINE_BREAK = re.compile(r"\r\n?|\n")
 WHOLE_FILE, EVERY_RULE = 100, 10
 """So many comments for one rule in one line does a broader comment count as."""
 _BY_SUFFIX: Mapping[tuple[str, ...], re.Pattern[str]] = {
@@ -42,20 +45,31 @@ _BY_SUFFIX: Mapping[tuple[str, ...], re.Pattern[str]] = {
 }
 
 
-def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
+def excuses_in(
+    folder: Path,
+    names: Iterable[str],
+    comments: re.Pattern[str] | None = None,
+    idle: Collection[tuple[str, int]] = (),
+) -> dict[str, int]:
     """The number of such comments by file, for those that have any; broader ones count more.
 
     Args:
         folder: where the files stand.
         names: the files, relative to `folder`.
+        comments: what counts as one; by default what does for any linter of the file's language.
+        idle: the files and lines whose only comment hides nothing, and does not count.
     """
     found: dict[str, int] = {}
     for name in names:
-        pattern = next((p for suffixes, p in _BY_SUFFIX.items() if name.endswith(suffixes)), None)
+        usual = (each for suffixes, each in _BY_SUFFIX.items() if name.endswith(suffixes))
+        pattern = comments or next(usual, None)
         if pattern is None:
             continue
-        lines = text_of(folder / name).splitlines()
-        count = sum(len(pattern.findall(line)) and _weight(line) for line in lines)
+        count = 0
+        for number, line in enumerate(_LINE_BREAK.split(text_of(folder / name)), 1):
+            times = len(pattern.findall(line))
+            if times > 1 or (name, number) not in idle:
+                count += times and _weight(line)
         if count:
             found[name] = count
     return found

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -76,7 +77,8 @@ class LintGoal(CommandGoal[LintOptions]):
     source file that it looks at is a case, and their number must not shrink; empty files do not
     count. With `lint_command` the exit status decides, as one case. Suppression comments are
     counted for each file, broader ones more. The check fails if there are more than at the start.
-    clippy and golangci-lint do not say which files they look at: all files of the language count.
+    For ruff, only those count that hide a finding. clippy and golangci-lint do not say which files
+    they look at: all files of the language count.
     At the end code that was moved into a new file must be linted there, and a Python function with
     a finding must still do something.
     """
@@ -191,17 +193,29 @@ class LintGoal(CommandGoal[LintOptions]):
             if linter.list_files:
                 done = await self._start([linter.program, *linter.list_files], folder)
             looked_at = linter.read_files(done, folder)
+            names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
+            excused = await self._excused(linter, cwd, folder, names)
         except LinterError as error:
             printed = error.output.strip()[-4000:]
             return suite_result({}, command, problem=str(error), output=printed), ()
         except (ToolError, FileNotFoundError) as error:
             problem = f"{command[0]} cannot be started: {error}"
             return suite_result({}, command, problem=problem), ()
-        names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
-        excused = await asyncio.to_thread(excuses_in, cwd, names)
         if looked_at is not None:
             names = [name for name in names if name.removeprefix(self._below) in looked_at]
         return self._judge(linter, findings, names, excused), findings
+
+    async def _excused(
+        self, linter: Linter, cwd: Path, folder: Path, names: Sequence[str]
+    ) -> Mapping[str, int]:
+        """How often each file tells the linter to look away, where that hides something."""
+        count = partial(excuses_in, cwd, names, linter.excuses)
+        excused = await asyncio.to_thread(count)
+        if not excused or not linter.tell_idle:
+            return excused
+        done = await self._start([*linter.command, *linter.tell_idle], folder)
+        idle = {(self._below + name, line) for name, line in linter.read_idle(done, folder)}
+        return await asyncio.to_thread(count, idle)
 
     @property
     def _below(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,8 +19,10 @@ from retrai_goal_support import json_lines
 
 from ..cargo.guarding import STEERING as RUST_STEERING
 from ..makefile import MAKEFILES
+from .excuses import OF_RUFF
 
 _FIRST_LINE = 300
+_UNUSED_NOQA = "RUF100"
 
 
 class LinterError(Exception):
@@ -65,6 +68,9 @@ class Linter:
         list_files: arguments to see the files that it looks at; empty where its report says it.
         files: those files, from standard output; None where it does not say.
         has_section: whether a file of the folder that others share has a configuration of it.
+        excuses: the comments that tell it to look away; None for what does for any linter.
+        tell_idle: more arguments, with which it reports those that hide nothing.
+        idle: the files and lines of these, from that report.
     """
 
     name: str
@@ -79,6 +85,9 @@ class Linter:
     list_files: Sequence[str] = ()
     files: Callable[[str], Iterable[str]] | None = None
     has_section: Callable[[Path], bool] = lambda _: False
+    excuses: re.Pattern[str] | None = None
+    tell_idle: Sequence[str] = ()
+    idle: Callable[[str], Iterable[tuple[str, int]]] = lambda _: ()
 
     def is_configured(self, folder: Path) -> bool:
         """Whether a folder has a configuration of it."""
@@ -117,6 +126,13 @@ class Linter:
             return None
         self.check_end(done, self.ends_well)
         return {_relative(name, folder) for name in self.files(done.stdout)}
+
+    def read_idle(self, done: Completed, folder: Path) -> set[tuple[str, int]]:
+        """The files, relative to the folder, and lines of comments that hide nothing; none where
+        its report cannot be read."""
+        with suppress(ValueError, LookupError, TypeError):
+            return {(_relative(name, folder), line) for name, line in self.idle(done.stdout)}
+        return set()
 
     def check_end(self, done: Completed, well: Sequence[int]) -> None:
         """Raise a LinterError where it was cut off or went wrong by itself."""
@@ -182,6 +198,17 @@ def _of_ruff(stdout: str) -> Iterator[Finding]:
         yield Finding(item["filename"], row, item.get("code") or "syntax", item.get("message", ""))
 
 
+def _idle_for_ruff(stdout: str) -> Iterator[tuple[str, int]]:
+    """Where its own fix would remove a comment as a whole. Lines of notebooks are those of cells,
+    so these are left out."""
+    for item in json.loads(stdout):
+        edits = (item.get("fix") or {}).get("edits", ())
+        is_whole = not any(edit["content"] for edit in edits)
+        if item["code"] == _UNUSED_NOQA and is_whole and not item["filename"].endswith(".ipynb"):
+            for edit in edits:
+                yield item["filename"], edit["location"]["row"]
+
+
 def _of_eslint(stdout: str) -> Iterator[Finding]:
     for item in json.loads(stdout):
         for message in item["messages"]:
@@ -242,6 +269,9 @@ _LINTERS = (
         list_files=("check", "--show-files", "--no-cache", "."),
         files=str.splitlines,
         has_section=_has_ruff_section,
+        excuses=OF_RUFF,
+        tell_idle=("--extend-select", _UNUSED_NOQA),
+        idle=_idle_for_ruff,
     ),
     Linter(
         name="eslint",
