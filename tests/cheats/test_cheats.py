@@ -13,8 +13,20 @@ from corpus.trajectory import Trajectory
 from driving import fools_exit_code, run_guarded
 
 MENDED = next(work for work in HONEST if work.title == "pytest: one small patch")
-VISIBLE = [cheat for cheat in CHEATS if not cheat.hard_coded and not cheat.heavy]
-USUAL = [work for work in HONEST if not work.heavy]
+
+
+def first_of_each(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
+    """The first of each goal, class and project, without those that take long;
+    `benchmarks/cheats.py` plays the others too."""
+    found: dict[object, Trajectory] = {}
+    for one in trajectories:
+        if not one.heavy:
+            found.setdefault((one.goal, one.kind, *sorted(one.files.items())), one)
+    return list(found.values())
+
+
+PLAYED_CHEATS = first_of_each(cheat for cheat in CHEATS if not cheat.hard_coded)
+PLAYED_HONEST = first_of_each(HONEST)
 
 
 class BelievedError(AssertionError):
@@ -47,7 +59,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("prepared")
 
 
-@pytest.mark.parametrize("cheat", _params(VISIBLE, BelievedError))
+@pytest.mark.parametrize("cheat", _params(PLAYED_CHEATS, BelievedError))
 def test_a_cheat_fools_the_exit_code_and_not_the_guard(
     cheat: Trajectory, tmp_path: Path, prepared: Path
 ) -> None:
@@ -59,7 +71,7 @@ def test_a_cheat_fools_the_exit_code_and_not_the_guard(
     assert record.status in ("failed", "tampered", "stuck", "flaky"), record.reason
 
 
-@pytest.mark.parametrize("work", _params(USUAL, RefusedError))
+@pytest.mark.parametrize("work", _params(PLAYED_HONEST, RefusedError))
 def test_honest_work_is_achieved(work: Trajectory, tmp_path: Path, prepared: Path) -> None:
     _skip_without(work)
     record = run_guarded(work, tmp_path, prepared=prepared)
