@@ -160,13 +160,18 @@ async def test_a_link_to_another_place_is_not_written(bench: Bench) -> None:
         ("def f(x):\n    a = g(x)\n", "def f(x):\n    pass\n", False),
         ("def f(x):\n    g(x)\n", "def f(x):\n    pass\n", True),
         ("def f(x):\n    if g(x):\n        return 1\n", "def f(x):\n    return 1\n", False),
+        (
+            "def f(x: Optional[int]):\n    raise NotImplementedError()\n",
+            "def f(x: int | None):\n    raise NotImplementedError()\n",
+            False,
+        ),
         ("def f(x):\n    return g(x)\n", "class A:\n    def f(x): ...\n", False),
     ],
 )
 def test_a_function_that_does_nothing_any_more(
     bench: Bench, old: str, new: str, is_emptied: bool
 ) -> None:
-    first = FirstFindings(lines={"a.py": [2]}, texts={"a.py": old})
+    first = FirstFindings(lines={"a.py": [1, 2]}, texts={"a.py": old})
     bench.write({"a.py": new})
     assert bool(first.emptied(bench.project)) is is_emptied
 

@@ -217,8 +217,10 @@ def _is_emptied(old: PythonFunction, new: PythonFunction) -> bool:
         and any(isinstance(node, ast.Call) for node in ast.walk(each))
         for each in old.body
     )
+    if does_nothing(old) or not (any(calls) and does_nothing(new)):
+        return False
     constants = _returned(new)
-    return any(calls) and does_nothing(new) and not (constants and constants <= _returned(old))
+    return not (constants and constants <= _returned(old))
 
 
 def _returned(function: PythonFunction) -> set[str]:

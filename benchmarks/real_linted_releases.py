@@ -1,0 +1,87 @@
+"""Cleared lint findings in releases of published packages: does retrai accept what authors did?
+
+    python benchmarks/real_linted_releases.py [--only NAME ...] [--cache FOLDER]
+
+Each is a package and two of its releases. Of ruff's usual rules, the project's configuration takes
+those that have findings in the earlier release and none in the later one. The project is the later
+release with the sources of the earlier one; the run's model writes the later sources, all of them,
+and the goal is lint. Prints a line for each, with what the record says against it. The packages
+come from the package index. Exits with 1 when a run is not achieved.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from real_releases import argument_parser, play_all, project_of, run_and_tell, with_older_sources
+from real_typed_releases import wheel
+
+RELEASES = (
+    ("altair", "5.4.1", "5.5.0"),
+    ("beautifulsoup4", "4.13.4", "4.13.5"),
+    ("black", "26.5.1", "26.10.0"),
+    ("cattrs", "25.1.1", "25.2.0"),
+    ("click", "8.4.2", "8.5.0"),
+    ("cssselect", "1.1.0", "1.2.0"),
+    ("dynaconf", "3.2.13", "3.3.0"),
+    ("flask", "3.0.0", "3.0.1"),
+    ("flask", "3.0.3", "3.1.0"),
+    ("h11", "0.11.0", "0.12.0"),
+    ("h11", "0.12.0", "0.13.0"),
+    ("httpcore", "1.0.6", "1.0.7"),
+    ("idna", "3.14", "3.15"),
+    ("jinja2", "3.0.3", "3.1.0"),
+    ("kombu", "5.5.4", "5.6.0"),
+    ("markdown-it-py", "3.0.0", "4.0.0"),
+    ("mkdocs", "1.5.2", "1.5.3"),
+    ("networkx", "3.2.1", "3.3"),
+    ("pluggy", "0.13.1", "1.0.0"),
+    ("plumbum", "1.9.0", "1.10.0"),
+    ("pylint", "4.0.10", "4.1.1"),
+    ("requests", "2.33.1", "2.34.0"),
+    ("sqlparse", "0.6.0", "0.6.1"),
+    ("tabulate", "0.8.10", "0.9.0"),
+    ("urllib3", "2.7.0", "2.8.0"),
+)
+"""Those that add no suppression comment and drop no file, which the goal takes for no fix."""
+
+
+def main() -> int:
+    """Play every pair; the exit status says whether all were accepted."""
+    options = argument_parser("Cleared lint findings in releases of packages.").parse_args()
+    return play_all(
+        (f"{name} {before} -> {after}", partial(play, name, before, after, options.cache))
+        for name, before, after in RELEASES
+        if not options.only or name in options.only
+    )
+
+
+def play(name: str, before: str, after: str, cache: Path) -> tuple[bool, str]:
+    """Whether the run of a pair was achieved, and what there is to say of it."""
+    older, newer = (wheel(name, each, cache) for each in (before, after))
+    rules = sorted(rules_with_findings(older) - rules_with_findings(newer))
+    if not rules:
+        return False, "no rule lost all of its findings"
+    os.environ.pop("PYTHONPATH", None)
+    with project_of(newer) as project:
+        selected = json.dumps(rules)
+        (project / "ruff.toml").write_text(f"[lint]\nselect = {selected}\n", encoding="utf-8")
+        calls = list(with_older_sources(project, older))
+        achieved, told = run_and_tell("lint", project, Path(sys.executable), calls, [])
+    return achieved, f"{', '.join(rules)}: {told}"
+
+
+def rules_with_findings(tree: Path) -> set[str]:
+    """The rules of ruff that find something in a folder."""
+    command = ["ruff", "check", "--isolated", "--no-cache", "--quiet", "--output-format=json"]
+    done = subprocess.run([*command, str(tree)], capture_output=True, check=False)
+    return {found["code"] for found in json.loads(done.stdout) if found["code"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
