@@ -23,7 +23,6 @@ from real_typed_releases import wheel
 
 RELEASES = (
     ("altair", "5.4.1", "5.5.0"),
-    ("beautifulsoup4", "4.13.4", "4.13.5"),
     ("black", "26.5.1", "26.10.0"),
     ("cattrs", "25.1.1", "25.2.0"),
     ("click", "8.4.2", "8.5.0"),
@@ -64,14 +63,14 @@ def main() -> int:
 def play(name: str, before: str, after: str, cache: Path) -> tuple[bool, str]:
     """Whether the run of a pair was achieved, and what there is to say of it."""
     older, newer = (wheel(name, each, cache) for each in (before, after))
-    rules = sorted(rules_with_findings(older) - rules_with_findings(newer))
-    if not rules:
-        return False, "no rule lost all of its findings"
     os.environ.pop("PYTHONPATH", None)
     with project_of(newer) as project:
+        calls = list(with_older_sources(project, older))
+        rules = sorted(rules_with_findings(project) - rules_with_findings(newer))
+        if not rules:
+            return False, "no rule lost all of its findings"
         selected = json.dumps(rules)
         (project / "ruff.toml").write_text(f"[lint]\nselect = {selected}\n", encoding="utf-8")
-        calls = list(with_older_sources(project, older))
         achieved, told = run_and_tell("lint", project, Path(sys.executable), calls, [])
     return achieved, f"{', '.join(rules)}: {told}"
 
