@@ -22,7 +22,6 @@ class SlowToSay:
 
     def __init__(self) -> None:
         self.asked, self.may_answer = threading.Event(), threading.Event()
-        self.thread: threading.Thread | None = None
         self.coroutine: Coroutine[object, object, list[object]] | None = None
 
     def implementers(self, _: str) -> list[object]:
@@ -32,11 +31,14 @@ class SlowToSay:
         async def tools() -> list[object]:
             return []
 
-        self.thread = threading.current_thread()
         self.asked.set()
         assert self.may_answer.wait(30)
         self.coroutine = tools()
         return self.coroutine
+
+    def is_closed(self) -> bool:
+        made = self.coroutine
+        return made is not None and inspect.getcoroutinestate(made) == inspect.CORO_CLOSED
 
 
 async def test_what_a_plugin_offers_to_a_run_that_has_ended_is_closed(tmp_path: Path) -> None:
@@ -52,7 +54,6 @@ async def test_what_a_plugin_offers_to_a_run_that_has_ended_is_closed(tmp_path: 
         await asyncio.wait({asking})
         assert asking.cancelled()
     hooks.may_answer.set()
-    assert hooks.thread is not None
-    await asyncio.to_thread(hooks.thread.join, 30)
-    assert hooks.coroutine is not None
-    assert inspect.getcoroutinestate(hooks.coroutine) == inspect.CORO_CLOSED
+    async with asyncio.timeout(30):
+        while not hooks.is_closed():
+            await asyncio.sleep(0.01)
