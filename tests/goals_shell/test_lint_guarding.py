@@ -142,6 +142,20 @@ def test_what_moves_is_forgiven(bench: Bench) -> None:
 
 
 @needs_ruff
+@pytest.mark.parametrize(
+    ("config", "is_suspect"), [({}, False), ({"lint_command": "ruff check"}, True)]
+)
+async def test_code_that_nobody_runs_reaches_into_no_check(
+    bench: Bench, config: Mapping[str, str], is_suspect: bool
+) -> None:
+    bench.write(RUFF)
+    goal = bench.build(LintGoal, **config)
+    assert not (await goal.check({}, bench.project)).achieved
+    diff = as_added("prices.py", "FOLDER = '/proc/self/fd'\n")
+    assert any(each.reaches_runner for each in goal.audit(diff)) is is_suspect
+
+
+@needs_ruff
 async def test_a_link_to_another_place_is_not_written(bench: Bench) -> None:
     bench.write(RUFF)
     goal = bench.build(LintGoal)

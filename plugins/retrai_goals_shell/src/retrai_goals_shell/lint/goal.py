@@ -155,7 +155,9 @@ class LintGoal(CommandGoal[LintOptions]):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         first = self._first() or FirstFindings()
-        return [*super().audit(diff), *audit_lint(diff, self.context.project, first)]
+        runs_code = not first.linter or BY_NAME[first.linter].runs_code
+        of_what_runs = super().audit(diff) if runs_code else []
+        return [*of_what_runs, *audit_lint(diff, self.context.project, first)]
 
     def _first(self) -> FirstFindings | None:
         """What the linter found when the run began, read once; None before it is known."""
@@ -173,6 +175,7 @@ class LintGoal(CommandGoal[LintOptions]):
         for each in findings:
             lines.setdefault(self._below + each.path, []).append(each.line)
         first = FirstFindings(
+            linter="" if self.options.lint_command else self._name(),
             lines=lines,
             undefined=undefined_names(printed),
             texts=source_texts(project, self._sources(project, ())),

@@ -78,11 +78,13 @@ class FirstFindings(SavedModel):
     """What the linter found when the run began.
 
     Attributes:
+        linter: its name; empty where a command decides.
         lines: of the findings, by file.
         undefined: names that were used and defined nowhere.
         texts: of the source files.
     """
 
+    linter: str = ""
     lines: dict[str, list[int]] = Field(default_factory=dict[str, list[int]])
     undefined: list[str] = Field(default_factory=list[str])
     texts: dict[str, str] = Field(default_factory=dict[str, str])

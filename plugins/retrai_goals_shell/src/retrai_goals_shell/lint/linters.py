@@ -68,6 +68,7 @@ class Linter:
         list_files: arguments to see the files that it looks at; empty where its report says it.
         files: those files, from standard output; None where it does not say.
         has_section: whether a file of the folder that others share has a configuration of it.
+        runs_code: whether it may run code of the project: its configuration, a plugin, a macro.
         excuses: the comments that tell it to look away; None for what does for any linter.
         tell_idle: more arguments, with which it reports those that hide nothing.
         idle: the files and lines of these, from that report.
@@ -85,6 +86,7 @@ class Linter:
     list_files: Sequence[str] = ()
     files: Callable[[str], Iterable[str]] | None = None
     has_section: Callable[[Path], bool] = lambda _: False
+    runs_code: bool = True
     excuses: re.Pattern[str] | None = None
     tell_idle: Sequence[str] = ()
     idle: Callable[[str], Iterable[tuple[str, int]]] = lambda _: ()
@@ -269,6 +271,7 @@ _LINTERS = (
         list_files=("check", "--show-files", "--no-cache", "."),
         files=str.splitlines,
         has_section=_has_ruff_section,
+        runs_code=False,
         excuses=OF_RUFF,
         tell_idle=("--extend-select", _UNUSED_NOQA),
         idle=_idle_for_ruff,
