@@ -126,7 +126,7 @@ def test_a_value_of_an_undefined_name_is_told(
 
 
 def test_calls_that_are_gone_from_a_function_with_a_finding_are_told(bench: Bench) -> None:
-    old = "def f(x):\n    y = log.write(g(x))\n    return x\n\ndef h():\n    g(1)\n"
+    old = "def f(x):\n    y = log.write(g(list(x)))\n    return x\n\ndef h():\n    g(1)\n"
     first = FirstFindings(lines={"a.py": [2]}, texts={"a.py": old})
     bench.write({"a.py": "def f(x):\n    log.write(x)\n    return x\n\ndef h(): ...\n"})
     found = list(audit_lint(as_added("a.py", ""), bench.project, first))
