@@ -61,7 +61,18 @@ _BY_SUFFIX = (
     (_IN_SHELL, (".sh", ".bash")),
 )
 _HAVE_EFFECTS = frozenset(
-    "__import__ breakpoint delattr eval exec input next open print setattr".split()
+    [
+        "__import__",
+        "breakpoint",
+        "delattr",
+        "eval",
+        "exec",
+        "input",
+        "next",
+        "open",
+        "print",
+        "setattr",
+    ]
 )
 _ONLY_COMPUTE = vars(builtins).keys() - _HAVE_EFFECTS
 """Built-in functions whose call may go without any harm, as in `list(sorted(x))`."""
