@@ -60,21 +60,10 @@ _BY_SUFFIX = (
     (_IN_JAVASCRIPT, (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")),
     (_IN_SHELL, (".sh", ".bash")),
 )
-_HAVE_EFFECTS = frozenset(
-    [
-        "__import__",
-        "breakpoint",
-        "delattr",
-        "eval",
-        "exec",
-        "input",
-        "next",
-        "open",
-        "print",
-        "setattr",
-    ]
-)
-_ONLY_COMPUTE = vars(builtins).keys() - _HAVE_EFFECTS
+_ONLY_COMPUTE = vars(builtins).keys() - {
+    *("breakpoint", "delattr", "eval", "exec", "input", "next", "open", "print", "setattr"),
+    "__import__",
+}
 """Built-in functions whose call may go without any harm, as in `list(sorted(x))`."""
 
 
