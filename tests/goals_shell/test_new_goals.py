@@ -133,7 +133,7 @@ IDLE = {
     "a comment of another tool": "x = 1  # type: ignore[assignment]  # pylint: disable=C0103\n",
     "a rule that is not selected": "x = 1  # noqa: BLE001\n",
     "a rule that finds nothing there": "x = 1  # noqa: F401\n",
-    "a range without findings": "# ruff: disable[F401]\nx = 1\n# ruff: enable[F401]\n",
+    "a line without findings": "x = 1  # ruff: ignore[F401]\n",
 }
 HIDING = {
     "one of its rules finds something": "import os  # noqa: F401, E741\n",
@@ -141,6 +141,10 @@ HIDING = {
     "one before an idle one": "import os  # noqa: F401  # noqa: E741\n",
     "one where lines are counted otherwise": "x = 1  # noqa: E741\n# \f\nimport os  # noqa: F401\n",
     "a range": "# ruff: disable[F401]\nimport os\n# ruff: enable[F401]\n",
+    "a range and more": "# ruff: disable[F401, F841]\nimport os\n# ruff: enable[F401, F841]\n",
+    "a line, the first of two rules": "import os  # ruff: ignore[F401, F841]\n",
+    "a line, the second of two rules": "import os  # ruff: ignore[F841, F401]\n",
+    "a file": "# ruff: file-ignore[F401, F841]\nimport os\n",
 }
 
 

@@ -201,14 +201,15 @@ def _of_ruff(stdout: str) -> Iterator[Finding]:
 
 
 def _idle_for_ruff(stdout: str) -> Iterator[tuple[str, int]]:
-    """Where its own fix would remove a comment as a whole. Lines of notebooks are those of cells,
-    so these are left out."""
+    """Where its own fix would remove a comment from its beginning, with all that it names. Lines of
+    notebooks are those of cells, so these are left out."""
     for item in json.loads(stdout):
-        edits = (item.get("fix") or {}).get("edits", ())
-        is_whole = not any(edit["content"] for edit in edits)
-        if item["code"] == _UNUSED_NOQA and is_whole and not item["filename"].endswith(".ipynb"):
-            for edit in edits:
-                yield item["filename"], edit["location"]["row"]
+        edits = (item["fix"] or {}).get("edits", ())
+        if item["code"] == _UNUSED_NOQA and len(edits) == 1 and not edits[0]["content"]:
+            begin, place = edits[0]["location"], item["location"]
+            is_whole = begin["row"] == place["row"] and begin["column"] <= place["column"]
+            if is_whole and not item["filename"].endswith(".ipynb"):
+                yield item["filename"], place["row"]
 
 
 def _of_eslint(stdout: str) -> Iterator[Finding]:
