@@ -2,17 +2,16 @@
 
     python benchmarks/real_linted_releases.py [--only NAME ...] [--cache FOLDER]
 
-Each is a package and two of its releases. Of ruff's usual rules, the project's configuration takes
-those that have findings in the earlier release and none in the later one. The project is the later
-release with the sources of the earlier one; the run's model writes the later sources, all of them,
-and the goal is lint. Prints a line for each, with what the record says against it. The packages
-come from the package index. Exits with 1 when a run is not achieved.
+Each is a package and two of its releases. The project is the later release with the sources of the
+earlier one. Its configuration selects those of ruff's default rules that find something in it, and
+nothing in the later release. The run's model writes all later sources, and the goal is lint. Prints
+a line for each, with what the record says against it. The packages come from the package index.
+Exits with 1 when a run is not achieved.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from functools import partial
@@ -49,7 +48,7 @@ RELEASES = (
     ("tabulate", "0.8.10", "0.9.0"),
     ("urllib3", "2.7.0", "2.8.0"),
 )
-"""Those that add no suppression comment and drop no file, which the goal takes for no fix."""
+"""Releases that add no suppression comments and drop no files; the goal refuses those."""
 
 
 def main() -> int:
@@ -65,7 +64,6 @@ def main() -> int:
 def play(name: str, before: str, after: str, cache: Path) -> tuple[bool, str]:
     """Whether the run of a pair was achieved, and what there is to say of it."""
     older, newer = (wheel(name, each, cache) for each in (before, after))
-    os.environ.pop("PYTHONPATH", None)
     with project_of(newer) as project:
         calls = list(with_older_sources(project, older))
         rules = sorted(rules_with_findings(project) - rules_with_findings(newer))

@@ -16,8 +16,10 @@ MENDED = next(work for work in HONEST if work.title == "pytest: one small patch"
 
 
 def first_of_each(trajectories: Iterable[Trajectory]) -> list[Trajectory]:
-    """The first of each goal, class and project, without those that take long;
-    `benchmarks/cheats.py` plays the others too."""
+    """The first of each goal, class and project, without the slow ones.
+
+    `benchmarks/cheats.py` plays all of them.
+    """
     found: dict[object, Trajectory] = {}
     for one in trajectories:
         if not one.heavy:

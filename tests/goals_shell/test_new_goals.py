@@ -129,16 +129,16 @@ async def test_looking_away_is_no_pass_though_ruff_exits_with_0(bench: Bench, na
     assert not achieved, reason
 
 
-IDLE = {
+UNUSED_COMMENTS = {
     "a comment of another tool": "x = 1  # type: ignore[assignment]  # pylint: disable=C0103\n",
     "a rule that is not selected": "x = 1  # noqa: BLE001\n",
     "a rule that finds nothing there": "x = 1  # noqa: F401\n",
     "a line without findings": "x = 1  # ruff: ignore[F401]\n",
 }
-HIDING = {
+USED_COMMENTS = {
     "one of its rules finds something": "import os  # noqa: F401, E741\n",
     "an import of several lines": "from os import (  # noqa: F401\n    path,\n)\n",
-    "one before an idle one": "import os  # noqa: F401  # noqa: E741\n",
+    "one before an unused one": "import os  # noqa: F401  # noqa: E741\n",
     "one where lines are counted otherwise": "x = 1  # noqa: E741\n# \f\nimport os  # noqa: F401\n",
     "a range": "# ruff: disable[F401]\nimport os\n# ruff: enable[F401]\n",
     "a range and more": "# ruff: disable[F401, F841]\nimport os\n# ruff: enable[F401, F841]\n",
@@ -149,15 +149,15 @@ HIDING = {
 
 
 @needs_ruff
-@pytest.mark.parametrize("name", [*IDLE, *HIDING])
+@pytest.mark.parametrize("name", [*UNUSED_COMMENTS, *USED_COMMENTS])
 async def test_a_comment_that_hides_nothing_from_ruff_is_no_excuse(bench: Bench, name: str) -> None:
     bench.write({**RUFF, "a.py": "import os\n", "b.py": "y = 1\n"})
     goal = bench.build(LintGoal)
-    text = {**IDLE, **HIDING}[name]
+    text = {**UNUSED_COMMENTS, **USED_COMMENTS}[name]
     achieved, reason = await first_and_later(
         goal, lambda: bench.write({"a.py": text}), bench.project
     )
-    assert achieved is (name in IDLE), reason
+    assert achieved is (name in UNUSED_COMMENTS), reason
 
 
 def with_eslint(bench: Bench, files: Mapping[str, str]) -> LintGoal:

@@ -38,10 +38,8 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
         return result
     listed = "\n".join(f"- {problem}" for problem in problems[:_SHOWN])
     more = f"\n- and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    reason = problems[0]
-    if len(problems) > 1:
-        reason = f"{len(problems)} of the cases that stood at the start no longer count: {reason}"
-    return replace(_refuse(result, reason), details=f"{reason}:\n{listed}{more}")
+    others = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return replace(_refuse(result, problems[0] + others), details=f"{listed}{more}")
 
 
 def suspicion(contradiction: Contradiction, fixed: Collection[str]) -> str:
@@ -131,5 +129,5 @@ def _excused(baseline: Baseline, report: CheckReport) -> list[str]:
         before = baseline.excused.get(path, 0)
         known = path in baseline.cases
         if times > before and (known or more > 0):
-            found.append(f"{path} tells the runner to look away {times}x; at the start {before}x")
+            found.append(f"{path} has more suppressions than at the start: {times}, not {before}")
     return found

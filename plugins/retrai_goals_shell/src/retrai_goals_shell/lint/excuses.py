@@ -8,10 +8,11 @@ from pathlib import Path
 
 from retrai_goal_support import text_of
 
-OF_RUFF = re.compile(r"#\s*(?:noqa|ruff:|flake8:|isort:)", re.IGNORECASE)
-"""Those that ruff reads."""
+_OF_RUFF = r"noqa|ruff:|flake8:|isort:"
+RUFF_COMMENT = re.compile(rf"#\s*(?:{_OF_RUFF})", re.IGNORECASE)
+"""A comment that ruff reads."""
 _HASH = (
-    r"#\s*(?:noqa|ruff:|flake8:|isort:|pylint:\s*(?:disable|skip)|fmt:\s*(?:off|skip)|nosec"
+    rf"#\s*(?:{_OF_RUFF}|pylint:\s*(?:disable|skip)|fmt:\s*(?:off|skip)|nosec"
     r"|type:\s*ignore|mypy:|pyright:)"
 )
 _SLASHES = (
@@ -49,15 +50,16 @@ def excuses_in(
     folder: Path,
     names: Iterable[str],
     comments: re.Pattern[str] | None = None,
-    idle: Collection[tuple[str, int]] = (),
+    unused: Collection[tuple[str, int]] = (),
 ) -> dict[str, int]:
     """The number of such comments by file, for those that have any; broader ones count more.
 
     Args:
         folder: where the files stand.
         names: the files, relative to `folder`.
-        comments: what counts as one; by default what does for any linter of the file's language.
-        idle: the files and lines whose only comment hides nothing, and does not count.
+        comments: what counts as one; by default what any linter for the file's language reads.
+        unused: files and lines with a comment that hides nothing. It does not count, unless its
+            line has another one.
     """
     found: dict[str, int] = {}
     for name in names:
@@ -68,7 +70,7 @@ def excuses_in(
         count = 0
         for number, line in enumerate(_LINE_BREAK.split(text_of(folder / name)), 1):
             times = len(pattern.findall(line))
-            if times > 1 or (name, number) not in idle:
+            if times > 1 or (name, number) not in unused:
                 count += times and _weight(line)
         if count:
             found[name] = count

@@ -77,10 +77,9 @@ class LintGoal(CommandGoal[LintOptions]):
     source file that it looks at is a case, and their number must not shrink; empty files do not
     count. With `lint_command` the exit status decides, as one case. Suppression comments are
     counted for each file, broader ones more. The check fails if there are more than at the start.
-    For ruff, only those count that hide a finding. clippy and golangci-lint do not say which files
-    they look at: all files of the language count.
-    At the end code that was moved into a new file must be linted there, and a Python function with
-    a finding must still do something.
+    For ruff, only comments that hide a finding count. clippy and golangci-lint do not say which
+    files they look at: all files of the language count. At the end, code that was moved into a new
+    file must be linted there, and a Python function with a finding must still do something.
     """
 
     name: ClassVar[str] = "lint"
@@ -211,14 +210,15 @@ class LintGoal(CommandGoal[LintOptions]):
     async def _excused(
         self, linter: Linter, cwd: Path, folder: Path, names: Sequence[str]
     ) -> Mapping[str, int]:
-        """How often each file tells the linter to look away, where that hides something."""
+        """How often each file tells the linter to look away. Comments that are known to hide
+        nothing do not count."""
         count = partial(excuses_in, cwd, names, linter.excuses)
         excused = await asyncio.to_thread(count)
-        if not excused or not linter.tell_idle:
+        if not excused or not linter.report_unused:
             return excused
-        done = await self._start([*linter.command, *linter.tell_idle], folder)
-        idle = {(self._below + name, line) for name, line in linter.read_idle(done, folder)}
-        return await asyncio.to_thread(count, idle)
+        done = await self._start([*linter.command, *linter.report_unused], folder)
+        unused = {(self._below + name, line) for name, line in linter.read_unused(done, folder)}
+        return await asyncio.to_thread(count, unused)
 
     @property
     def _below(self) -> str:

@@ -60,11 +60,11 @@ _BY_SUFFIX = (
     (_IN_JAVASCRIPT, (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")),
     (_IN_SHELL, (".sh", ".bash")),
 )
-_ONLY_COMPUTE = vars(builtins).keys() - {
+_PURE_BUILTINS = vars(builtins).keys() - {
     *("breakpoint", "delattr", "eval", "exec", "input", "next", "open", "print", "setattr"),
     "__import__",
 }
-"""Built-in functions whose call may go without any harm, as in `list(sorted(x))`."""
+"""Built-in functions without side effects; their calls may go, as `list` in `list(sorted(x))`."""
 
 
 class Moved(NamedTuple):
@@ -115,7 +115,7 @@ class FirstFindings(SavedModel):
             paths: the files that are looked at.
         """
         for path, name, old, new in self._with_findings(project, paths):
-            if lost := sorted(_called(old) - _called(new) - _ONLY_COMPUTE):
+            if lost := sorted(_called(old) - _called(new) - _PURE_BUILTINS):
                 what = f"{name} had a finding, and does not call {', '.join(lost[:5])} now"
                 yield Suspicion(path, new.lineno, what)
 
@@ -225,10 +225,10 @@ def _is_emptied(old: PythonFunction, new: PythonFunction) -> bool:
         and any(isinstance(node, ast.Call) for node in ast.walk(each))
         for each in old.body
     )
-    if does_nothing(old) or not (any(calls) and does_nothing(new)):
-        return False
     constants = _returned(new)
-    return not (constants and constants <= _returned(old))
+    is_constant_of_before = bool(constants) and constants <= _returned(old)
+    does_less = any(calls) and does_nothing(new) and not does_nothing(old)
+    return does_less and not is_constant_of_before
 
 
 def _returned(function: PythonFunction) -> set[str]:

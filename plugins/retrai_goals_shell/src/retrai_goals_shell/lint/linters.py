@@ -19,7 +19,7 @@ from retrai_goal_support import json_lines
 
 from ..cargo.guarding import STEERING as RUST_STEERING
 from ..makefile import MAKEFILES
-from .excuses import OF_RUFF
+from .excuses import RUFF_COMMENT
 
 _FIRST_LINE = 300
 _UNUSED_NOQA = "RUF100"
@@ -69,9 +69,9 @@ class Linter:
         files: those files, from standard output; None where it does not say.
         has_section: whether a file of the folder that others share has a configuration of it.
         runs_code: whether it may run code of the project: its configuration, a plugin, a macro.
-        excuses: the comments that tell it to look away; None for what does for any linter.
-        tell_idle: more arguments, with which it reports those that hide nothing.
-        idle: the files and lines of these, from that report.
+        excuses: the suppression comments that it reads; None for those of all linters.
+        report_unused: more arguments, with which it reports suppression comments that hide nothing.
+        unused: the files and lines of these, from that report.
     """
 
     name: str
@@ -88,8 +88,8 @@ class Linter:
     has_section: Callable[[Path], bool] = lambda _: False
     runs_code: bool = True
     excuses: re.Pattern[str] | None = None
-    tell_idle: Sequence[str] = ()
-    idle: Callable[[str], Iterable[tuple[str, int]]] = lambda _: ()
+    report_unused: Sequence[str] = ()
+    unused: Callable[[str], Iterable[tuple[str, int]]] = lambda _: ()
 
     def is_configured(self, folder: Path) -> bool:
         """Whether a folder has a configuration of it."""
@@ -129,11 +129,11 @@ class Linter:
         self.check_end(done, self.ends_well)
         return {_relative(name, folder) for name in self.files(done.stdout)}
 
-    def read_idle(self, done: Completed, folder: Path) -> set[tuple[str, int]]:
-        """The files, relative to the folder, and lines of comments that hide nothing; none where
-        its report cannot be read."""
+    def read_unused(self, done: Completed, folder: Path) -> set[tuple[str, int]]:
+        """The files, relative to the folder, and lines of suppression comments that hide nothing;
+        none where the report cannot be read."""
         with suppress(ValueError, LookupError, TypeError):
-            return {(_relative(name, folder), line) for name, line in self.idle(done.stdout)}
+            return {(_relative(name, folder), line) for name, line in self.unused(done.stdout)}
         return set()
 
     def check_end(self, done: Completed, well: Sequence[int]) -> None:
@@ -200,9 +200,9 @@ def _of_ruff(stdout: str) -> Iterator[Finding]:
         yield Finding(item["filename"], row, item.get("code") or "syntax", item.get("message", ""))
 
 
-def _idle_for_ruff(stdout: str) -> Iterator[tuple[str, int]]:
-    """Where its own fix would remove a comment from its beginning, with all that it names. Lines of
-    notebooks are those of cells, so these are left out."""
+def _unused_of_ruff(stdout: str) -> Iterator[tuple[str, int]]:
+    """Where its own fix would remove a whole comment, and not only some of the rules in it.
+    Notebooks are left out: their lines are counted in each cell."""
     for item in json.loads(stdout):
         edits = (item["fix"] or {}).get("edits", ())
         if item["code"] == _UNUSED_NOQA and len(edits) == 1 and not edits[0]["content"]:
@@ -273,9 +273,9 @@ _LINTERS = (
         files=str.splitlines,
         has_section=_has_ruff_section,
         runs_code=False,
-        excuses=OF_RUFF,
-        tell_idle=("--extend-select", _UNUSED_NOQA),
-        idle=_idle_for_ruff,
+        excuses=RUFF_COMMENT,
+        report_unused=("--extend-select", _UNUSED_NOQA),
+        unused=_unused_of_ruff,
     ),
     Linter(
         name="eslint",
