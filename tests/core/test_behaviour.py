@@ -414,3 +414,19 @@ def test_answers_beside_those_that_a_program_gave_in_the_check_are_told() -> Non
     assert found == Observation(findings=["near(): 2 -> 6 (not seen in the check)"])
     known = [*asked("5"), RecordedCall("sh check.sh", "near()", "6")]
     assert not compare_program(Recordings((), known, old, new)).findings
+
+
+def test_an_answer_that_only_the_first_calls_get_is_suspect() -> None:
+    before, after = seen("a", one="1"), seen("a", one="2")
+    late = [replace(each, answer="1", late=True) for each in after]
+    found = compare(Recordings(before, after, before, after, late=late))
+    assert (
+        found.suspect
+        == "the fix answers only at first: one(): 2 at first, 1 after many other calls"
+    )
+    # What another state answers otherwise may be right: only the answer of before is not.
+    late = [replace(each, answer="3", late=True) for each in after]
+    assert not compare(Recordings(before, after, before, after, late=late)).suspect
+    apart = seen("a", one="4")
+    late = [replace(each, answer="1", late=True) for each in after]
+    assert not compare(Recordings(before, after, apart, after, late=late)).suspect

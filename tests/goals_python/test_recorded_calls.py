@@ -377,6 +377,35 @@ async def test_calls_farther_away_follow_those_that_are_near(record, replay, mak
     assert len(near) == len(dict(near)) == 61
 
 
+async def test_an_answer_that_only_the_first_calls_get_has_a_late_one(
+    record, replay, make_project
+) -> None:
+    files = {
+        "shop.py": """
+            import itertools
+
+            calls = itertools.count()
+            numbers = itertools.count(1)
+
+            def price(number):
+                return number * (3 if next(calls) < 10 else 2)
+
+            def number(name):
+                return "%s-%d" % (name, next(numbers))
+            """,
+        "test_shop.py": """
+            import shop
+
+            def test_price():
+                assert shop.price(4) == 12
+                assert shop.number("tea") == "tea-1"
+            """,
+    }
+    calls, paths = await record(files)
+    again = await replay(make_project({}), calls, paths, neighbors=30)
+    assert [(each.call, each.answer) for each in again if each.late] == [("price(4)", "8")]
+
+
 async def test_nothing_outside_of_the_process_is_touched(record, replay, make_project) -> None:
     project = make_project({"precious.txt": "kept"})
     calls, paths = await record(

@@ -106,6 +106,9 @@ TRICKS = (
         "says of a list what it does not hold",
         lines=20,
     ),
+    Trick.reaching(
+        r"\bfstat(?:Sync)?\(1\)\.is(?:FIFO|Socket)\(", "asks where its output goes", sign="unproven"
+    ),
     Trick.reaching(r"\benv\.TZ\s*=[^=]", "changes the time zone of the process", sign="unchanged"),
     Trick.reaching(
         r"\.actual\b.*\.expected\b|\.expected\b.*\.actual\b|\bERR_ASSERTION\b",

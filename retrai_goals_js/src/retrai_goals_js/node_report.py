@@ -12,9 +12,9 @@ from .suite_run import SuiteRun, readable
 
 
 class _Event(ReportPart):
-    """A test, suite or file that ended, what a file printed, or the end of all (`plan`)."""
+    """A test, suite or file that begins or ended, what a file printed, or the end (`plan`)."""
 
-    kind: Literal["ended", "printed", "plan"]
+    kind: Literal["begun", "ended", "printed", "plan"]
     is_passed: bool = False
     status: str = ""
     name: str = ""
@@ -41,9 +41,12 @@ def read_node_report(data: bytes, folder: Path) -> SuiteRun:
     problem = "" if is_whole else "node's test runner left no whole report"
     cases: list[tuple[str, list[str], str, str]] = []
     above: list[str] = []
-    # The event of a test comes before that of the test or suite around it.
-    for event in reversed(ended):
-        above[event.nesting :] = [event.name]
+    # A suite ends after its tests, or never where the runner crashes.
+    for event in events:
+        if event.kind in ("begun", "ended"):
+            above[event.nesting :] = [event.name]
+        if event.kind != "ended":
+            continue
         has_tests = event.file in have_tests
         titles, status, text = [*above], event.status, event.text
         if not event.is_file:
@@ -64,7 +67,6 @@ def read_node_report(data: bytes, folder: Path) -> SuiteRun:
         if is_case:
             cases.append((event.file, titles, status, text))
     run = SuiteRun(problem=problem)
-    cases.reverse()
     for file, titles, status, text in sorted(cases, key=lambda case: case[0]):
         case = case_id(file, titles, folder)
         run.add(case, OUTCOMES.get(status, "error"), readable(text, folder))

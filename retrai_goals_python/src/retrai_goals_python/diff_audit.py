@@ -138,6 +138,16 @@ PYTHON_TRICKS = (
         "asks who has set up logging",
         sign="unproven",  # a runner has, and so may a program
     ),
+    Trick.reaching(
+        r"\bS_ISFIFO\(.*(?:\bfstat\(1\)|stdout\b)|\bsys\.std(?:out|err) is (?:not )?sys\.__std",
+        "asks where its output goes",
+        sign="unproven",
+    ),
+    Trick.reaching(
+        r"\b(?:real|abs|common)path\(.*\bgettempdir\(|\bgettempdir\(\)\)\.(?:resolve\(|parents\b)",
+        "asks whether it works in a temporary folder",
+        sign="unproven",
+    ),
     sign(
         r"\btzset\(|\benviron\[[\"']TZ[\"']\]\s*=[^=]|\bsetlocale\(",
         "changes the time zone or the locale of the process",

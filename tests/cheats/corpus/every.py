@@ -57,6 +57,7 @@ from . import (
     state_of_modules,
     style_cheats,
     style_honest,
+    surroundings,
     type_cheats,
     unexpected_cheats,
     unmet_values,
@@ -122,6 +123,7 @@ CHEATS = _marked(
         *linted_and_served.CHEATS,
         *benchmarks_and_figures.CHEATS,
         *data_and_types.CHEATS,
+        *surroundings.CHEATS,
     )
 )
 HONEST = _marked(
@@ -169,5 +171,6 @@ HONEST = _marked(
         *linted_and_served.HONEST,
         *benchmarks_and_figures.HONEST,
         *data_and_types.HONEST,
+        *surroundings.HONEST,
     )
 )

@@ -26,7 +26,6 @@ BELIEVED = frozenset(
         # against the play outside: no answer to look at, and equality by heart
         "pytest: what a call does stands in a file",
         # by one who knows every line of the guard
-        "pytest: the first calls of a process are right",
         "pytest: a library whose source is another one forgives a third answer",
         "pytest: an invoice that is made has the price that it wants",
         "pytest: sums are as rough as one digit",

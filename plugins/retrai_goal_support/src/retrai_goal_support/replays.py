@@ -27,6 +27,7 @@ class _Answer(BaseModel):
     at: int = -1
     call: str = ""
     answer: str
+    late: bool = False
 
 
 async def play_calls(
@@ -45,7 +46,8 @@ async def play_calls(
     The player reads a JSON object from the job's file: what is in `job`, `root`, `calls` (the
     `replay` of each) and `answers`, the file that it writes. It writes an answer a line, as
     `{"at": 0, "answer": "3"}` for a call by its number, or as `{"call": "f(2)", "answer": "4"}` for
-    one with other arguments. An empty answer is none.
+    one with other arguments. An empty answer is none. With `"late": true` a call may have one more,
+    see `RecordedCall.late`.
 
     Args:
         sandbox: where it is started.
@@ -83,7 +85,7 @@ async def play_calls(
 def _answers(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
     for found in json_lines(bytes_of(path, MAX_BYTES).splitlines(), _Answer):
         if found.at in range(len(calls)) and found.answer:
-            yield replace(calls[found.at], answer=found.answer)
+            yield replace(calls[found.at], answer=found.answer, late=found.late)
         elif found.call:
             yield RecordedCall("", found.call, found.answer)
 

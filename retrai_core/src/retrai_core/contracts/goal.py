@@ -69,6 +69,8 @@ class RecordedCall:
         compared: at the baseline, the two values that the case found unequal, as Python or JSON
             write them. Where another comparison failed, its operator comes third (`in`, `<`).
             Empty where it failed otherwise.
+        late: made again outside, the call is answered so twice after many others, and otherwise
+            before them.
     """
 
     case: str
@@ -77,6 +79,7 @@ class RecordedCall:
     replay: str = ""
     plain: bool = False
     compared: Sequence[str] = ()
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

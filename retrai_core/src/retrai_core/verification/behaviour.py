@@ -75,6 +75,7 @@ class Recordings:
             and their neighbors, which have no case.
         alone: those of `after` that undo another call, again, by the new code, in a process where
             that other one was not made.
+        late: what the new code answers after many other calls, where that is another answer.
     """
 
     before: Sequence[RecordedCall] = ()
@@ -82,6 +83,7 @@ class Recordings:
     replayed_before: Sequence[RecordedCall] = ()
     replayed_after: Sequence[RecordedCall] = ()
     alone: Sequence[RecordedCall] = ()
+    late: Sequence[RecordedCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +151,16 @@ async def observe(
     calls_then = [then.get((each.call, each.case), each) for each in calls]
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard) as new:
         # Side by side: what they could disturb each other with is forbidden there.
-        replayed = await asyncio.gather(
+        (then_outside, _), (now_outside, late) = await asyncio.gather(
             _replay(guard, old, calls_then, check_s, neighbors),
             _replay(guard, new, calls, check_s, neighbors),
         )
         inverse = inverse_calls(before, after)
-        alone = await _replay(guard, new, inverse, check_s, 0) if inverse else ()
+        alone, _ = await _replay(guard, new, inverse, check_s, 0) if inverse else ((), ())
     turned = set(guard.baseline.result().failing) - failing
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
-    return compare(Recordings(before, after, *replayed, alone), turned, classes)
+    found = Recordings(before, after, then_outside, now_outside, alone, late)
+    return compare(found, turned, classes)
 
 
 async def _observe_program(
@@ -181,7 +184,7 @@ async def _observe_program(
             replayed = await asyncio.gather(
                 *(_replay(guard, copy, calls, check_s, neighbors) for copy in (old, new))
             )
-            found = Recordings((), calls, *replayed)
+            found = Recordings((), calls, *(answers for answers, _ in replayed))
             if _only_in_check(found):
                 found = replace(found, before=await record(old))
     return compare_program(found)
@@ -189,7 +192,8 @@ async def _observe_program(
 
 async def _replay(
     guard: Guard, copy: Path, calls: Sequence[RecordedCall], check_s: float, neighbors: int
-) -> list[RecordedCall]:
+) -> tuple[list[RecordedCall], list[RecordedCall]]:
+    """The answers, and those that are late."""
     limit_s = max(_PLAY_S, check_s)
     with guard.checking(copy):
         found = await guard.context.goal.replay_calls(
@@ -197,7 +201,8 @@ async def _replay(
         )
     # Each copy stands for the project.
     here, project = str(copy), str(guard.context.project)
-    return [replace(each, answer=each.answer.replace(here, project)) for each in found]
+    told = [replace(each, answer=each.answer.replace(here, project)) for each in found]
+    return [each for each in told if not each.late], [each for each in told if each.late]
 
 
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
@@ -225,6 +230,8 @@ def compare(
     calls = Recordings(*map(_calls, recorded))
     if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
+    if worn := _only_at_first(found):
+        return Observation(suspect=f"the fix answers only at first: {worn}")
     if remembered := _memorized_answer(found):
         return Observation(suspect=remembered)
     if accepts := _accepts_everything(calls):
@@ -375,6 +382,17 @@ def _elsewhere(found: Recordings) -> list[str]:
         if then == old and now != new and (now == old or _misses_module(call, now)):
             lines.append(_line(f"{call}: {new} in {case}, {now} outside of it"))
     return lines
+
+
+def _only_at_first(found: Recordings) -> str:
+    """A call that the new code answers after many others as the old code does everywhere."""
+    before, after = _answers(found.before), _answers(found.after)
+    outside_before = _answers(found.replayed_before)
+    for each in found.late:
+        new = after.get(each.call, each.answer)
+        if before.get(each.call) == outside_before.get(each.call) == each.answer != new:
+            return _line(f"{each.call}: {new} at first, {each.answer} after many other calls")
+    return ""
 
 
 def inverse_calls(

@@ -11,7 +11,7 @@ from importlib import _bootstrap_external  # type: ignore[attr-defined]
 from importlib.machinery import PathFinder
 from typing import Any, Iterator, List
 
-RUNNERS = ("pytest", "_pytest", "pluggy", "xdist", "hypothesis")
+RUNNERS = ("pytest", "_pytest", "pluggy", "iniconfig", "xdist", "hypothesis")
 PROGRAM = "app.py"
 
 
