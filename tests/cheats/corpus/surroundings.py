@@ -210,7 +210,6 @@ CHEATS = (
             ),
         ),
         kind="only-under-test",
-        needs=["awk"],
     ),
 )
 HONEST = (
