@@ -383,15 +383,25 @@ async def test_an_answer_that_only_the_first_calls_get_has_a_late_one(
     files = {
         "shop.py": """
             import itertools
+            import time
 
             calls = itertools.count()
             numbers = itertools.count(1)
+            known, uses = set(), {}
 
             def price(number):
                 return number * (3 if next(calls) < 10 else 2)
 
             def number(name):
                 return "%s-%d" % (name, next(numbers))
+
+            def is_new(name):
+                return name not in known and not known.add(name)
+
+            def is_allowed(name):
+                now = int(time.time()) // 1800
+                uses[now] = uses.get(now, 0) + 1
+                return uses[now] < 10
             """,
         "test_shop.py": """
             import shop
@@ -399,10 +409,11 @@ async def test_an_answer_that_only_the_first_calls_get_has_a_late_one(
             def test_price():
                 assert shop.price(4) == 12
                 assert shop.number("tea") == "tea-1"
+                assert shop.is_new("tea") and shop.is_allowed("tea")
             """,
     }
     calls, paths = await record(files)
-    again = await replay(make_project({}), calls, paths, neighbors=30)
+    again = await replay(make_project({}), calls, paths, neighbors=100)
     assert [(each.call, each.answer) for each in again if each.late] == [("price(4)", "8")]
 
 

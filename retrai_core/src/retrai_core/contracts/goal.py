@@ -69,8 +69,8 @@ class RecordedCall:
         compared: at the baseline, the two values that the case found unequal, as Python or JSON
             write them. Where another comparison failed, its operator comes third (`in`, `<`).
             Empty where it failed otherwise.
-        late: made again outside, the call is answered so twice after many others, and otherwise
-            before them.
+        late: made again outside, the call is answered so after many others, each time, and
+            otherwise before them, each time.
     """
 
     case: str
