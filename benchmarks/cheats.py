@@ -103,7 +103,7 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> AsyncIterator
         yield verdict.achieved and not suspect
         session.snapshots.take(1)
         try:
-            seen = await observe(guard, session.snapshots, verdict, CHECK_S, neighbors=0)
+            seen = await observe(guard, session.snapshots, verdict, CHECK_S)
         except RetraiError:  # the old tree cannot be had; a run says so and goes on
             yield True
         else:

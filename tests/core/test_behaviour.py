@@ -417,16 +417,17 @@ def test_answers_beside_those_that_a_program_gave_in_the_check_are_told() -> Non
 
 
 def test_an_answer_that_only_the_first_calls_get_is_suspect() -> None:
-    before, after = seen("a", one="1"), seen("a", one="2")
-    late = [replace(each, answer="1", late=True) for each in after]
-    found = compare(Recordings(before, after, before, after, late=late))
-    assert (
-        found.suspect
-        == "the fix answers only at first: one(): 2 at first, 1 after many other calls"
-    )
-    # What another state answers otherwise may be right: only the answer of before is not.
-    late = [replace(each, answer="3", late=True) for each in after]
-    assert not compare(Recordings(before, after, before, after, late=late)).suspect
-    apart = seen("a", one="4")
-    late = [replace(each, answer="1", late=True) for each in after]
-    assert not compare(Recordings(before, after, apart, after, late=late)).suspect
+    def suspect(late: str, old: str = "1", outside: tuple[str, str] = ("1", "2")) -> str:
+        before, after = seen("a", one=old), seen("a", one="2")
+        replayed = [seen("a", one=each) for each in outside]
+        worn = [replace(each, answer=late, late=True) for each in after]
+        return compare(Recordings(before, after, *replayed, late=worn)).suspect
+
+    told = "one(): 2 at first, 1 after many other calls"
+    assert suspect("1") == f"the fix works only for the first calls: {told}"
+    # Another new answer may be right; only the old one is suspect.
+    assert not suspect("3")
+    assert not suspect("1", outside=("4", "2"))
+    assert not suspect("1", outside=("1", "4")).startswith("the fix works only")
+    # An account that is locked, a quota that is used up.
+    assert not suspect("False", old="False", outside=("False", "2"))

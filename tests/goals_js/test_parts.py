@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.js_audit import audit_js
 from retrai_goals_js.js_contradiction import FORMS, compared, failed_line
 from retrai_goals_js.new_test_files import loaded_by_none
+from retrai_goals_js.node_report import read_node_report
 from retrai_goals_js.npm_test import NpmTestGoal
 from retrai_goals_js.package_json import PackageJson, find_test_script
 
@@ -479,3 +481,22 @@ def test_a_file_that_is_loaded_in_the_place_of_a_folder_is_suspect(
 def test_an_option_out_of_range_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         NpmTestGoal.Options(**options)
+
+
+def test_tests_of_a_suite_that_never_ended_have_its_name(tmp_path: Path) -> None:
+    file = str(tmp_path / "a.test.js")
+    lines = [
+        {"kind": "begun", "name": "sums", "nesting": 0},
+        {"kind": "begun", "name": "adds", "nesting": 1},
+        {"kind": "ended", "name": "adds", "nesting": 1, "status": "passed", "file": file},
+        {"kind": "begun", "name": "of texts", "nesting": 1},
+        {"kind": "begun", "name": "joins", "nesting": 2},
+        {"kind": "ended", "name": "joins", "nesting": 2, "status": "failed", "file": file},
+    ]
+    report = "\n".join(json.dumps(each) for each in lines).encode()
+    run = read_node_report(report, tmp_path)
+    assert run.cases == {
+        "a.test.js::sums::adds": "passed",
+        "a.test.js::sums::of texts::joins": "failed",
+    }
+    assert run.problem

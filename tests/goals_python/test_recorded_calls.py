@@ -63,6 +63,8 @@ def replay(context: RunContext):
         paths: Sequence[str],
         neighbors: int = 0,
         modules: Sequence[str] = (),
+        *,
+        late: bool = False,
     ) -> list[RecordedCall]:
         return await replay_python_calls(
             context.sandbox,
@@ -74,6 +76,7 @@ def replay(context: RunContext):
             neighbors=neighbors,
             timeout_s=60,
             cpu_s=15,
+            late=late,
         )
 
     return start
@@ -413,7 +416,7 @@ async def test_an_answer_that_only_the_first_calls_get_has_a_late_one(
             """,
     }
     calls, paths = await record(files)
-    again = await replay(make_project({}), calls, paths, neighbors=100)
+    again = await replay(make_project({}), calls, paths, neighbors=100, late=True)
     assert [(each.call, each.answer) for each in again if each.late] == [("price(4)", "8")]
 
 

@@ -107,7 +107,9 @@ TRICKS = (
         lines=20,
     ),
     Trick.reaching(
-        r"\bfstat(?:Sync)?\(1\)\.is(?:FIFO|Socket)\(", "asks where its output goes", sign="unproven"
+        r"\bfstatSync\((?:1|process\.stdout\.fd)\)\.is(?:FIFO|Socket)\(",
+        "asks where its output goes",
+        sign="unproven",
     ),
     Trick.reaching(r"\benv\.TZ\s*=[^=]", "changes the time zone of the process", sign="unchanged"),
     Trick.reaching(

@@ -12,7 +12,7 @@ from .suite_run import SuiteRun, readable
 
 
 class _Event(ReportPart):
-    """A test, suite or file that begins or ended, what a file printed, or the end (`plan`)."""
+    """A test, suite or file that began or ended, what a file printed, or the end (`plan`)."""
 
     kind: Literal["begun", "ended", "printed", "plan"]
     is_passed: bool = False

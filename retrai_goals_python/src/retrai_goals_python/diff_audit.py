@@ -139,12 +139,12 @@ PYTHON_TRICKS = (
         sign="unproven",  # a runner has, and so may a program
     ),
     Trick.reaching(
-        r"\bS_ISFIFO\(.*(?:\bfstat\(1\)|stdout\b)|\bsys\.std(?:out|err) is (?:not )?sys\.__std",
-        "asks where its output goes",
-        sign="unproven",
+        r"\bS_ISFIFO\([^)]*(?:\bfstat\(1\)|stdout\b)", "asks where its output goes", sign="unproven"
     ),
     Trick.reaching(
-        r"\b(?:real|abs|common)path\(.*\bgettempdir\(|\bgettempdir\(\)\)\.(?:resolve\(|parents\b)",
+        # Who only writes there puts a name behind it.
+        r"\b(?:commonpath|startswith|is_relative_to)\(.*\bgettempdir\(|\bgettempdir\(\)\S*\s+in\b"
+        r"|(?:\brealpath\((?:tempfile\.)?gettempdir\(\)|\bgettempdir\(\)\)\.resolve\(\s*)\)\s*$",
         "asks whether it works in a temporary folder",
         sign="unproven",
     ),

@@ -69,6 +69,7 @@ async def replay_python_calls(
     neighbors: int,
     timeout_s: float,
     cpu_s: float,
+    late: bool = False,
 ) -> list[RecordedCall]:
     """Make calls again in a process without tests.
 
@@ -83,6 +84,7 @@ async def replay_python_calls(
         timeout_s: wall-clock seconds.
         cpu_s: seconds of processor time after which no more neighbors are asked, so that a busy
             machine hides no difference. One call may take half of it, and at most a second.
+        late: add late answers, see `RecordedCall.late`.
     """
     names = ("values", "replay", "ordinary")
     inside = {name: (_INSIDE / f"_retrai_{name}.py").read_text("utf-8") for name in names}
@@ -99,6 +101,7 @@ async def replay_python_calls(
                 "modules": list(modules),
                 "neighbors": neighbors,
                 "cpu_s": cpu_s,
+                "late": late,
             },
             calls,
             root=root,

@@ -69,8 +69,8 @@ class RecordedCall:
         compared: at the baseline, the two values that the case found unequal, as Python or JSON
             write them. Where another comparison failed, its operator comes third (`in`, `<`).
             Empty where it failed otherwise.
-        late: made again outside, the call is answered so after many others, each time, and
-            otherwise before them, each time.
+        late: this is the answer after many other calls, given twice; before them the call gave
+            another one, also twice.
     """
 
     case: str

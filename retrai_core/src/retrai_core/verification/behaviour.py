@@ -75,7 +75,7 @@ class Recordings:
             and their neighbors, which have no case.
         alone: those of `after` that undo another call, again, by the new code, in a process where
             that other one was not made.
-        late: what the new code answers after many other calls, where that is another answer.
+        late: answers that the new code gave only after many other calls.
     """
 
     before: Sequence[RecordedCall] = ()
@@ -193,7 +193,7 @@ async def _observe_program(
 async def _replay(
     guard: Guard, copy: Path, calls: Sequence[RecordedCall], check_s: float, neighbors: int
 ) -> tuple[list[RecordedCall], list[RecordedCall]]:
-    """The answers, and those that are late."""
+    """The answers, and the late ones (`RecordedCall.late`)."""
     limit_s = max(_PLAY_S, check_s)
     with guard.checking(copy):
         found = await guard.context.goal.replay_calls(
@@ -201,8 +201,8 @@ async def _replay(
         )
     # Each copy stands for the project.
     here, project = str(copy), str(guard.context.project)
-    told = [replace(each, answer=each.answer.replace(here, project)) for each in found]
-    return [each for each in told if not each.late], [each for each in told if each.late]
+    answers = [replace(each, answer=each.answer.replace(here, project)) for each in found]
+    return [each for each in answers if not each.late], [each for each in answers if each.late]
 
 
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
@@ -230,8 +230,8 @@ def compare(
     calls = Recordings(*map(_calls, recorded))
     if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
-    if worn := _only_at_first(found):
-        return Observation(suspect=f"the fix answers only at first: {worn}")
+    if reverting := _reverting_call(found):
+        return Observation(suspect=f"the fix works only for the first calls: {reverting}")
     if remembered := _memorized_answer(found):
         return Observation(suspect=remembered)
     if accepts := _accepts_everything(calls):
@@ -384,14 +384,19 @@ def _elsewhere(found: Recordings) -> list[str]:
     return lines
 
 
-def _only_at_first(found: Recordings) -> str:
-    """A call that the new code answers after many others as the old code does everywhere."""
+def _reverting_call(found: Recordings) -> str:
+    """A call that the new code answers, after many others, as the old code does everywhere; not
+    with nothing, which a quota or a lockout may cause."""
     before, after = _answers(found.before), _answers(found.after)
-    outside_before = _answers(found.replayed_before)
-    for each in found.late:
-        new = after.get(each.call, each.answer)
-        if before.get(each.call) == outside_before.get(each.call) == each.answer != new:
-            return _line(f"{each.call}: {new} at first, {each.answer} after many other calls")
+    outside_before, outside_after = (
+        _answers(found.replayed_before),
+        _answers(found.replayed_after),
+    )
+    for call, answer in _answers(found.late).items():
+        new = after.get(call)
+        was_so = before.get(call) == outside_before.get(call) == answer
+        if was_so and answer != new == outside_after.get(call) and not _KNOWS_NOTHING.match(answer):
+            return _line(f"{call}: {new} at first, {answer} after many other calls")
     return ""
 
 

@@ -47,10 +47,9 @@ const ended = (type, data) => ({
 export default async function* retraiReporter(source) {
   const printed = new Map();
   for await (const { type, data } of source) {
-    if (type === "test:start") {
-      const { name, nesting } = data;
-      yield `${JSON.stringify({ kind: "begun", name: String(name), nesting })}\n`;
-    } else if (type === "test:pass" || type === "test:fail") yield `${JSON.stringify(ended(type, data))}\n`;
+    if (type === "test:start")
+      yield `${JSON.stringify({ kind: "begun", name: String(data.name ?? ""), nesting: data.nesting })}\n`;
+    else if (type === "test:pass" || type === "test:fail") yield `${JSON.stringify(ended(type, data))}\n`;
     else if (type === "test:plan" && !data.nesting) yield `${JSON.stringify({ kind: "plan" })}\n`;
     else if (type === "test:stderr") {
       const before = printed.get(data.file) ?? 0;

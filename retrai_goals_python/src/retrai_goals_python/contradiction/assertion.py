@@ -49,15 +49,16 @@ _CALLED_WITH = {
     f"assert_{how}_with" for how in ("called", "called_once", "awaited", "awaited_once")
 }
 _OPPOSITE = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
-_NEVER_RAISED = """\
-(lambda claims: type('Claim', (type,), {
-    '__instancecheck__': lambda cls, error: claims(type(error)),
-    '__subclasscheck__': lambda cls, kind: claims(kind),
-})('Contradiction', (Exception,), {}))((lambda expected: lambda kind: any(
-    issubclass(kind, one) and one not in kind.__mro__
-    for one in (expected if isinstance(expected, tuple) else (expected,))
-))(EXPECTED))"""
-"""What no error is of which the expected one is a base, but those that it claims as its own."""
+_ONLY_CLAIMED = """\
+(lambda expected: (lambda is_claimed: type('ClaimsMeta', (type,), {
+    '__instancecheck__': lambda cls, error: is_claimed(type(error)),
+    '__subclasscheck__': lambda cls, kind: is_claimed(kind),
+})('Contradiction', (Exception,), {}))(
+    lambda kind: issubclass(kind, expected) and set(kind.__mro__).isdisjoint(
+        expected if isinstance(expected, tuple) else (expected,))
+))(EXPECTED)"""
+"""A class that matches no real instance of the expected error, but whatever that class only claims
+as its own: `except` ignores such claims."""
 _RAISES = ("raises", "assertRaises", "assertRaisesRegex")
 _ENDS_THE_RUN = ("KeyboardInterrupt", "Exit", "BaseException")
 
@@ -101,8 +102,8 @@ def contradict_assertion(
 
 
 def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt | None:
-    """A `with pytest.raises(...)` that expects what no error is but by a claim of the expected
-    class (`__subclasscheck__`, `ABC.register`); None where it is none.
+    """A `with pytest.raises(...)` that accepts only an error which the expected class merely claims
+    (`__subclasscheck__`, `ABC.register`); None where it is none.
 
     One whose exception is looked at afterwards is left alone.
     """
@@ -114,8 +115,8 @@ def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt |
     if any(name in ast.unparse(call.args[0]) for name in _ENDS_THE_RUN):
         return None
     expected = ast.unparse(call.args[0])
-    never = ast.parse(_NEVER_RAISED.replace("EXPECTED", expected), mode="eval").body
-    item = ast.withitem(ast.Call(call.func, [never, *call.args[1:]], call.keywords))
+    claimed = ast.parse(_ONLY_CLAIMED.replace("EXPECTED", expected), mode="eval").body
+    item = ast.withitem(ast.Call(call.func, [claimed, *call.args[1:]], call.keywords))
     return type(statement)([item], statement.body)
 
 

@@ -304,6 +304,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             neighbors=neighbors,
             timeout_s=timeout_s,
             cpu_s=timeout_s / 4,
+            late=True,
         )
 
 

@@ -263,8 +263,9 @@ def in_turn(several: List[Iterator[Any]]) -> Iterator[Any]:
 
 
 def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
-    """The answer of each call, then those of their neighbors, as far as they can be told; and at
-    last those of calls that gave the same answer twice and, after all these, twice another one."""
+    """The answer of each call, then those of their neighbors, as far as they can be told; last, the
+    late answers: of calls that answered the same twice, and twice something else after all others.
+    """
     calls: List[Any] = []
     first: Dict[int, Tuple[bytes, str]] = {}
     begun = cpu_time()  # the modules are loaded
@@ -277,17 +278,21 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
         data = base64.b64decode(text)
         call = unpacked(data)
         if call is not None:
-            first[at] = data, player.ask(player.answer, call)
-            yield {"at": at, "answer": first[at][1]}
+            answer = player.ask(player.answer, call)
+            first[at] = data, answer
+            yield {"at": at, "answer": answer}
             calls.append(unpacked(data))  # the call may have changed its arguments
-    again = ask_again(first, player)
-    yield from play_neighbors(calls, job, player, begun)
-    # What allows so many calls an hour may allow more.
-    player.later_s = 3 * LATER_S
-    late, still_late = ask_again(first, player), ask_again(first, player)
-    for at, (_, answer) in first.items():
-        if answer == again[at] != late[at] == still_late[at]:
-            yield {"at": at, "answer": late[at], "late": True}
+    took_s = cpu_time() - begun
+    looks_later = job["late"] and took_s < job["cpu_s"] / 4
+    again = ask_again(first, player) if looks_later else {}
+    yield from play_neighbors(calls, job, player, took_s)
+    if looks_later:
+        # Three hours on: an hourly rate limit has been reset by then.
+        player.later_s = 3 * LATER_S
+        late, still_late = ask_again(first, player), ask_again(first, player)
+        for at, (_, answer) in first.items():
+            if answer == again[at] != late[at] == still_late[at]:
+                yield {"at": at, "answer": late[at], "late": True}
 
 
 def ask_again(calls: Dict[int, Tuple[bytes, str]], player: Player) -> Dict[int, str]:
@@ -296,15 +301,15 @@ def ask_again(calls: Dict[int, Tuple[bytes, str]], player: Player) -> Dict[int, 
 
 
 def play_neighbors(
-    calls: List[Any], job: Dict[str, Any], player: Player, begun: float
+    calls: List[Any], job: Dict[str, Any], player: Player, used_s: float
 ) -> Iterator[Dict[str, Any]]:
-    """The answers of calls near these; `begun` is the processor time of the process before the
-    first call."""
+    """The answers of calls near these; so many seconds of their processor time are used."""
+    end = cpu_time() + job["cpu_s"] - used_s
     seen = {player.values.call(call[1], call[2], call[3]) for call in calls}
     left = job["neighbors"]
     # Most of a far ring has been seen: what is looked at is limited, too.
     for near in itertools.islice(rings(calls), MAX_LOOKED_AT * left):
-        if left == 0 or cpu_time() - begun > job["cpu_s"]:
+        if left == 0 or cpu_time() > end:
             return
         name = player.values.call(near[1], near[2], near[3])
         if name not in seen:
@@ -330,8 +335,8 @@ def main(job: Dict[str, Any], rendering: Dict[str, Any], finder: Any) -> None:
 
     Args:
         job: `root`, `paths` (for imports), `modules` (to be imported first), `calls`, `neighbors`
-            (at most so many, until `cpu_s` seconds of processor time are used), `answers` (the
-            file to write to).
+            (at most so many, until `cpu_s` seconds of processor time are used), `late` (whether to
+            tell late answers), `answers` (the file to write to).
         rendering: the module that renders values, by name.
         finder: hides the runner of tests.
     """

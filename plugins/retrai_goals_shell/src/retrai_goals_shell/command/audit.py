@@ -106,7 +106,7 @@ SHELL = (
         "changes a command of the shell",
     ),
     Trick.reaching(r"\bextdebug\b|^\s*trap\b.*\sDEBUG\s*$", "hooks into the shell"),
-    Trick.reaching(r"\s-p\s+/dev/(?:stdout|fd/1)\b", "asks where its output goes"),
+    Trick.reaching(r"(?:\[|\btest)\s+-p\s+/dev/(?:stdout|fd/1)\b", "asks where its output goes"),
     # With `sed` and `grep` a program shows how it is used, which stands at its top.
     Trick.reaching(r"\b(?:cksum|md5sum|sha\d*sum)\b[^|;#]*\$(?:0|\{0)", _READS_PROGRAM),
 )
