@@ -421,7 +421,7 @@ def test_an_answer_that_only_the_first_calls_get_is_suspect() -> None:
         before, after = seen("a", one=old), seen("a", one="2")
         replayed = [seen("a", one=each) for each in outside]
         worn = [replace(each, answer=late, late=True) for each in after]
-        return compare(Recordings(before, after, *replayed, late=worn)).suspect
+        return compare(Recordings(before, after, replayed[0], replayed[1] + worn)).suspect
 
     told = "one(): 2 at first, 1 after many other calls"
     assert suspect("1") == f"the fix works only for the first calls: {told}"

@@ -72,10 +72,9 @@ class Recordings:
     Attributes:
         before, after: as the cases saw them.
         replayed_before, replayed_after: the calls of `after` again, in a process without tests;
-            and their neighbors, which have no case.
+            and their neighbors, which have no case. Late answers are among them.
         alone: those of `after` that undo another call, again, by the new code, in a process where
             that other one was not made.
-        late: answers that the new code gave only after many other calls.
     """
 
     before: Sequence[RecordedCall] = ()
@@ -83,7 +82,6 @@ class Recordings:
     replayed_before: Sequence[RecordedCall] = ()
     replayed_after: Sequence[RecordedCall] = ()
     alone: Sequence[RecordedCall] = ()
-    late: Sequence[RecordedCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +149,15 @@ async def observe(
     calls_then = [then.get((each.call, each.case), each) for each in calls]
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard) as new:
         # Side by side: what they could disturb each other with is forbidden there.
-        (then_outside, _), (now_outside, late) = await asyncio.gather(
+        replayed = await asyncio.gather(
             _replay(guard, old, calls_then, check_s, neighbors),
             _replay(guard, new, calls, check_s, neighbors),
         )
         inverse = inverse_calls(before, after)
-        alone, _ = await _replay(guard, new, inverse, check_s, 0) if inverse else ((), ())
+        alone = await _replay(guard, new, inverse, check_s, 0) if inverse else ()
     turned = set(guard.baseline.result().failing) - failing
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
-    found = Recordings(before, after, then_outside, now_outside, alone, late)
-    return compare(found, turned, classes)
+    return compare(Recordings(before, after, *replayed, alone), turned, classes)
 
 
 async def _observe_program(
@@ -184,7 +181,7 @@ async def _observe_program(
             replayed = await asyncio.gather(
                 *(_replay(guard, copy, calls, check_s, neighbors) for copy in (old, new))
             )
-            found = Recordings((), calls, *(answers for answers, _ in replayed))
+            found = Recordings((), calls, *replayed)
             if _only_in_check(found):
                 found = replace(found, before=await record(old))
     return compare_program(found)
@@ -192,8 +189,7 @@ async def _observe_program(
 
 async def _replay(
     guard: Guard, copy: Path, calls: Sequence[RecordedCall], check_s: float, neighbors: int
-) -> tuple[list[RecordedCall], list[RecordedCall]]:
-    """The answers, and the late ones (`RecordedCall.late`)."""
+) -> list[RecordedCall]:
     limit_s = max(_PLAY_S, check_s)
     with guard.checking(copy):
         found = await guard.context.goal.replay_calls(
@@ -201,8 +197,7 @@ async def _replay(
         )
     # Each copy stands for the project.
     here, project = str(copy), str(guard.context.project)
-    answers = [replace(each, answer=each.answer.replace(here, project)) for each in found]
-    return [each for each in answers if not each.late], [each for each in answers if each.late]
+    return [replace(each, answer=each.answer.replace(here, project)) for each in found]
 
 
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
@@ -388,11 +383,9 @@ def _reverting_call(found: Recordings) -> str:
     """A call that the new code answers, after many others, as the old code does everywhere; not
     with nothing, which a quota or a lockout may cause."""
     before, after = _answers(found.before), _answers(found.after)
-    outside_before, outside_after = (
-        _answers(found.replayed_before),
-        _answers(found.replayed_after),
-    )
-    for call, answer in _answers(found.late).items():
+    outside_before = _answers(found.replayed_before)
+    outside_after = _answers(found.replayed_after)
+    for call, answer in ((each.call, each.answer) for each in found.replayed_after if each.late):
         new = after.get(call)
         was_so = before.get(call) == outside_before.get(call) == answer
         if was_so and answer != new == outside_after.get(call) and not _KNOWS_NOTHING.match(answer):
@@ -556,11 +549,11 @@ def _newly_changed_arguments(left: str, right: str, before: _Asked, after: _Aske
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
-    """The answer of each call that always has the same."""
+    """The answer of each call that always has the same; late ones are looked at elsewhere."""
     known: dict[str, str] = {}
     several: set[str] = set()
     for each in calls:
-        if known.setdefault(each.call, each.answer) != each.answer:
+        if not each.late and known.setdefault(each.call, each.answer) != each.answer:
             several.add(each.call)
     return {call: answer for call, answer in known.items() if call not in several}
 
