@@ -435,6 +435,69 @@ def test_keys_stay_as_they_are_on_a_changed_copy(
     assert dialect == "duckdb" or compared.samples
 
 
+@pytest.mark.parametrize(
+    ("slow", "quick"),
+    [
+        (
+            """SELECT a.station, a.hour FROM readings a WHERE a.level > 3 + (SELECT b.level
+            FROM readings b WHERE b.station = a.station AND b.hour = a.hour - 1)""",
+            """SELECT station, hour FROM (SELECT *, LAG(hour) OVER w AS before,
+            LAG(level) OVER w AS other FROM readings
+            WINDOW w AS (PARTITION BY station ORDER BY hour))
+            WHERE before = hour - 1 AND level > 3 + other""",
+        ),
+        (
+            """SELECT a.station, a.level FROM readings a
+            WHERE a.hour = (SELECT MAX(b.hour) FROM readings b WHERE b.station = a.station)""",
+            """SELECT station, level FROM (SELECT *, ROW_NUMBER() OVER
+            (PARTITION BY station ORDER BY hour DESC) AS place FROM readings) WHERE place = 1""",
+        ),
+        (
+            "SELECT COUNT(DISTINCT day) AS days FROM visits WHERE station = 's3' AND kind = 'k2'",
+            "SELECT COUNT(*) AS days FROM visits WHERE station = 's3' AND kind = 'k2'",
+        ),
+    ],
+)
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_what_is_unique_without_a_constraint_may_be_relied_on(
+    tmp_path: Path, dialect: Dialect, slow: str, quick: str
+) -> None:
+    stations, hours = range(9), range(90)
+    made = {
+        "readings (station TEXT, hour INTEGER, level INTEGER)": [
+            (f"s{s}", h, (s * 7 + h * h) % 11) for s in stations for h in hours
+        ],
+        "visits (station TEXT, day INTEGER, kind TEXT, people INTEGER)": [
+            (f"s{s}", d, f"k{k}", (s + d * k) % 5)
+            for s in stations
+            for d in range(30)
+            for k in range(4)
+            if (s + d + k) % 3
+        ],
+    }
+    target = target_of(tmp_path / "readings.db", dialect, made)
+    queries = [read_query(each, dialect) for each in (slow, quick)]
+    sizes = {"readings": 810} if "readings" in slow else {"visits": 720}
+    with opened(target, timeout_s=20) as database:
+        compared = compare_on_samples(database, *queries, sizes, "salt")
+    assert (compared.differ, compared.samples) == ("", 3)
+    compared = compare_on_changed_copy(target, *queries, sizes, "salt", 100.0)
+    assert (compared.differ, compared.not_tried) == ("", "")
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_what_is_unique_by_chance_is_no_key(tmp_path: Path, dialect: Dialect) -> None:
+    few = [(n % 45, n * n % 47, None if n == 3 else n % 6, n % 8, 0) for n in range(46)]
+    grid = [(n // 40, n % 40, n // 40, n, n % 3) for n in range(2000)]
+    columns = "(a INTEGER, b INTEGER, c INTEGER, d INTEGER, e INTEGER)"
+    made = {f"few {columns}": few, f"grid {columns}": grid}
+    assert len({row[:2] for row in few}) == len(few)
+    with opened(target_of(tmp_path / "some.db", dialect, made), timeout_s=20) as database:
+        together_in = unique_together_in(database)
+        assert [names for names in together_in("few") or () if names] == []
+        assert [names for names in together_in("grid") or () if names] == [("a", "b"), ("b", "c")]
+
+
 async def test_a_threshold_that_only_fits_this_data_fails(
     goal: SqlBenchmark, project: Path
 ) -> None:

@@ -73,7 +73,10 @@ def add_missing_data(
             for name in [each for each in names if each.lower() == column]:
                 _put_what_is_asked(cursor, table, name, value, rows)
         if unique.isdisjoint(refers):
-            _repeat_extreme(cursor, table, columns, first, refers, chosen)
+            # A second row with the same key is no data that a query has to expect.
+            keys = {name.lower() for names in together if len(names) > 1 for name in names}
+            ties = [(which, sought) for which, sought in first if sought not in keys]
+            _repeat_extreme(cursor, table, columns, ties, refers, chosen)
     names_of = {alias or table: table for table, alias in _ALIAS.findall(text)}
     names_of |= {table: table for table in free}
     for one, column, other, key in _JOIN_PAIR.findall(text):

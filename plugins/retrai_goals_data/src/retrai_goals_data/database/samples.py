@@ -4,23 +4,24 @@ Rows that were there at the start do not prove that a query still asks the same:
 answer, or rely on what happens to be so in this data. So both are asked again of temporary tables
 that stand in the place of the real ones (an unqualified name means the temporary table first, in
 all three databases) and hold some of their rows: first as they are, then with the values of each
-column dealt out anew. Columns that are unique together stay together, so that keys stay keys. At
-last all rows are taken, dealt out anew: a query that looks how many there are, or at their sum, to
-know this data again, takes that for it.
+column dealt out anew. Columns that are unique together stay together, so that keys stay keys, those
+that the table does not declare among them. At last all rows are taken, dealt out anew: a query that
+looks how many there are, or at their sum, to know this data again, takes that for it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import md5
 
 from .connecting import Database
 from .measuring import Measured, as_text, run_once
 from .reading import Query, quoted
 from .row_digest import Row, row_text
-from .unique_columns import unique_together_in
+from .unique_columns import UniqueColumns, unique_together_in
 
 MAX_ROWS = 1_500
 MOST = 0.7
@@ -78,19 +79,21 @@ def compare_on_samples(
     database.timeout_s = TIMEOUT_S
     if database.dialect == "sqlite":
         database.driver.create_function("md5", 1, _md5, deterministic=True)
-    found = _compare(database, left, right, wanted, sizes, salt)
+    together_in = cache(unique_together_in(database))
+    found = _compare(database, together_in, left, right, wanted, sizes, salt)
     if found.differ or found.samples == WANTED:
         return found
     # Where sums must be large, say, few samples are large enough.
     lower = left.with_lower_bounds(right)
     if lower is None:
         return found
-    more = _compare(database, *lower, wanted, sizes, salt)
+    more = _compare(database, together_in, *lower, wanted, sizes, salt)
     return more if more.samples or more.differ else found
 
 
 def _compare(
     database: Database,
+    together_in: Callable[[str], UniqueColumns],
     left: Query,
     right: Query,
     tables: Mapping[str, str],
@@ -102,7 +105,7 @@ def _compare(
     for number in range(TRIES):
         sample = _sample(tables, sizes, number, is_last=done == WANTED - 1)
         try:
-            _fill(database, sample, f"{salt}-{number}")
+            _fill(database, together_in, sample, f"{salt}-{number}")
             _, expected = run_once(database, left, keep_rows=MAX_COMPARED)
         except Exception as error:  # noqa: BLE001 - a driver's own errors; then this one is no test
             database.rollback()
@@ -177,8 +180,9 @@ def _only_in(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
     return list({text: row for row in rows if (text := row_text(row)) in more}.values())
 
 
-def _fill(database: Database, sample: _Sample, salt: str) -> None:
-    together_in = unique_together_in(database)
+def _fill(
+    database: Database, together_in: Callable[[str], UniqueColumns], sample: _Sample, salt: str
+) -> None:
     # Takes away the temporary tables of the sample before.
     database.rollback()
     cursor = database.cursor()
