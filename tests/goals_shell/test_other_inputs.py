@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Generator
@@ -204,6 +205,37 @@ def test_lines_in_no_order_also_come_in_another_one(
     if is_reordered:
         assert lines[0] == before[0]
         assert int(lines[1].split()[1]) in (5, 6)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "keys"),
+    [
+        ("a.csv", "id,name\n412,n1\n317,n2\n509,n3\n333,n4\n411,n5\n", r"^\w+"),
+        ("a.csv", "id,hours\n412,30\n317,30\n509,12\n333,70\n411,30\n", r"^\w+"),
+        ("a.txt", "ann  x y\nbob  y y\ncid  x x\ndan  x y\neve  z z\n", r"^\w+"),
+        (
+            "a.json",
+            '[{"id": 12, "of": 40}, {"id": 11, "of": 40}, {"id": 17, "of": 9}, {"id": 13}]',
+            r'"id": \d+',
+        ),
+        ("a.txt", "pea\nbean\nleek\nkale\nbeet\n", None),
+    ],
+)
+def test_other_values_leave_keys_as_they_are(
+    bench: Bench, name: str, text: str, keys: str | None
+) -> None:
+    bench.write({name: text})
+    for salt in ("one", "two", "three"):
+        found = list(candidates(bench.project, "sh job.sh", [], salt, []))
+        assert len(found) == 2
+        for other in found:
+            changed = other.data.decode()
+            assert changed != text
+            if keys is None:
+                assert len(set(changed.split())) == len(changed.split())
+            else:
+                there, before = (re.findall(keys, each, re.MULTILINE) for each in (changed, text))
+                assert sorted(there) == sorted(before)
 
 
 FIRST = 'head -n 3 "$1" | sort -n | tail -n 1\n'

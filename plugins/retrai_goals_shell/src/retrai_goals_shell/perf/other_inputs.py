@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from retrai_goal_support import project_files
 
-from .line_order import first_fields_are_sorted, reordered
+from .line_order import MIN_LINES, first_fields_are_keys, reordered, with_other_values
 
 MAX_BYTES = 2_000_000
 MAX_FILES = 3
@@ -42,6 +42,8 @@ _NO_DATA = re.compile(
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
+_FIRST_IN_OBJECT = re.compile(r'\{\s*"\w+"\s*:\s*(?P<id>\d+)')
+"""In JSON; where each is another, they say which object it is."""
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
 _DIGITS = re.compile(
@@ -187,25 +189,34 @@ def put_in(copy: Path, folder: Path, other: OtherInput) -> bool:
 
 
 def _varied(text: str, salt: str, *, more: bool) -> str:
-    """A text with a few numbers changed; where it has none, with one line less or more, or one word
-    or character where it has few lines."""
+    """A text with a few numbers changed; where it has none, with other values for the keys of its
+    lines, or with one line less or more, or one word or character where it has few lines. No line
+    is repeated where each is another: a program may rely on it."""
     changed = _changed(text, salt, more=more)
+    if changed == text:
+        changed = with_other_values(text, last=more)
     if changed != text:
         return changed
     for between in _BETWEEN:
         pieces = re.split(between, text)
         if len(pieces) >= MIN_PIECES:
             middle = len(pieces) // 2
+            if more and len(set(pieces)) == len(pieces):
+                middle, more = middle // 2, False
             return "".join(pieces[: middle + more] + pieces[middle + (not more) :])
     return text
 
 
 def _changed(text: str, salt: str, *, more: bool) -> str:
-    is_sorted = first_fields_are_sorted(text)
+    has_keys = first_fields_are_keys(text)
+    ids = {each.start("id"): each["id"] for each in _FIRST_IN_OBJECT.finditer(text)}
+    if len(ids) < MIN_LINES or len(set(ids.values())) < len(ids):
+        ids = {}
     found = [
         each
         for each in _NUMBER.finditer(text)
-        if int(each[0]) > 1 and not (is_sorted and _is_in_first_field(text, each.start()))
+        if int(each[0]) > 1 and each.start() not in ids
+        if not (has_keys and _is_in_first_field(text, each.start()))
     ]
     step = max(1, len(found) // NUMBERS_A_FILE)
     # The first one may say how much there is, and the first line may be the only one looked at.
