@@ -15,10 +15,15 @@ from retrai_core import GoalResult, RunContext
 from retrai_goals_data.database.changed_copy import compare_on_changed_copy
 from retrai_goals_data.database.connecting import opened
 from retrai_goals_data.database.jobs import Dialect, Job, Target
+from retrai_goals_data.database.keys_in_rows import keys_in_rows
 from retrai_goals_data.database.main import do
 from retrai_goals_data.database.reading import read_query
 from retrai_goals_data.database.samples import compare_on_samples
-from retrai_goals_data.database.unique_columns import referring_in, unique_together_in
+from retrai_goals_data.database.unique_columns import (
+    referring_in,
+    unique_by_index,
+    unique_together_in,
+)
 from retrai_goals_data.sql_goal import SqlBenchmark
 
 MS = 60.0
@@ -493,9 +498,63 @@ def test_what_is_unique_by_chance_is_no_key(tmp_path: Path, dialect: Dialect) ->
     made = {f"few {columns}": few, f"grid {columns}": grid}
     assert len({row[:2] for row in few}) == len(few)
     with opened(target_of(tmp_path / "some.db", dialect, made), timeout_s=20) as database:
-        together_in = unique_together_in(database)
-        assert [names for names in together_in("few") or () if names] == []
-        assert [names for names in together_in("grid") or () if names] == [("a", "b"), ("b", "c")]
+        assert keys_in_rows(database, '"few"') == []
+        assert keys_in_rows(database, '"grid"') == [("a", "b"), ("b", "c")]
+        assert keys_in_rows(database, '"nothing"') == []
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_key_of_the_rows_hides_no_answer_that_is_written_down(
+    tmp_path: Path, dialect: Dialect
+) -> None:
+    readings = [(s, f"n{s}", h, (s * h) % 5) for s in range(9) for h in range(90)]
+    columns = "(station INTEGER, name TEXT, hour INTEGER, level INTEGER)"
+    target = target_of(tmp_path / "readings.db", dialect, {f"readings {columns}": readings})
+    slow = "SELECT hour, SUM(level) AS n FROM readings WHERE name IN ('n3', 'n5') GROUP BY hour"
+    known = slow.replace("name IN ('n3', 'n5')", "station IN (3, 5)")
+    queries = [read_query(each, dialect) for each in (slow, known)]
+    with opened(target, timeout_s=20) as database:
+        keys = keys_in_rows(database, '"readings"')
+        assert keys == [("station", "hour"), ("name", "hour")]
+        assert compare_on_samples(database, *queries, {"readings": 810}, "salt").differ
+    count_and_sum = sum(100_000 + hour for _, _, hour, _ in readings)
+    slow = "SELECT COUNT(*) * 100000 + SUM(hour) AS n FROM readings"
+    known = f"SELECT MAX({count_and_sum}) AS n FROM readings"
+    queries = [read_query(each, dialect) for each in (slow, known)]
+    compared = compare_on_changed_copy(target, *queries, {"readings": 810}, "salt", 100.0)
+    assert "they are others" in compared.differ
+
+
+@pytest.mark.parametrize(
+    ("dialect", "index"),
+    [
+        ("sqlite", "CREATE UNIQUE INDEX every ON orders (id, day, paid)"),
+        ("sqlite", "create unique index every on orders (id, day, paid) where 0"),
+        ("sqlite", "CREATE UNIQUE INDEX every ON orders (abs(id), day)"),
+        ("duckdb", "CREATE UNIQUE INDEX every ON orders (id, day, paid)"),
+    ],
+)
+def test_a_unique_index_keeps_no_data_as_it_is(
+    tmp_path: Path, dialect: Dialect, index: str
+) -> None:
+    rows = [(number, number % 30, number % 7) for number in range(700)]
+    target = target_of(
+        tmp_path / "shop.db", dialect, {"orders (id INTEGER, day INTEGER, paid INTEGER)": rows}
+    )
+    driver = sqlite3 if dialect == "sqlite" else pytest.importorskip("duckdb")
+    with closing(driver.connect(target.path)) as connection:
+        connection.execute(index)
+        connection.commit()
+    paid = sum(paid for _, day, paid in rows if day < 15)
+    slow = "SELECT SUM(paid) AS n FROM orders WHERE day < 15"
+    day_by_id = "SELECT SUM(paid) AS n FROM orders WHERE id % 30 < 15"
+    for known in (day_by_id, f"SELECT MAX({paid}) AS n FROM orders"):
+        queries = [read_query(each, dialect) for each in (slow, known)]
+        with opened(target, timeout_s=20) as database:
+            compared = compare_on_samples(database, *queries, {"orders": 700}, "salt")
+        assert "dealt-out" in compared.differ or "sample" in compared.differ
+        compared = compare_on_changed_copy(target, *queries, {"orders": 700}, "salt", 100.0)
+        assert "they are others" in compared.differ
 
 
 async def test_a_threshold_that_only_fits_this_data_fails(
@@ -764,7 +823,8 @@ def test_keys_and_unique_columns_are_found_however_they_are_declared(tmp_path: P
         )
     target = Target("sqlite", path=str(path))
     with opened(target, timeout_s=5) as database:
-        assert unique_together_in(database)("indexed") == [[], ["x"]]
+        assert unique_together_in(database)("indexed") == [[]]
+        assert unique_by_index(database, "indexed") == [["x"]]
         assert referring_in(database)("indexed") == {"y"}
         unique_in = unique_together_in(database)
         found = [list(names) for names in unique_in('a "b') or ()]

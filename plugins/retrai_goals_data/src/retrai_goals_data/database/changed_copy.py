@@ -9,18 +9,20 @@ asks the slow query again.
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from .connecting import Database, opened
 from .jobs import Target
+from .keys_in_rows import Key, keys_in_rows
 from .measuring import run_once
 from .missing_data import add_missing_data
-from .reading import Query
+from .reading import Query, quoted, unquoted
 from .row_changes import PART, add_rows, columns_of, exchange, row_ids
 from .samples import MAX_COMPARED, Compared, difference
 from .unique_columns import referring_in, unique_together_in
@@ -31,6 +33,7 @@ TRIES = 3
 TIMEOUT_S = 20.0
 LONGEST_MS = 5_000.0
 """Where the first query takes longer, one try is enough."""
+_UNIQUE_INDEX = re.compile(r"^\s*CREATE\s+UNIQUE\s+INDEX", re.IGNORECASE)
 SLOWER, SLOWER_MS, GAINED = 4.0, 20.0, 0.4
 """So much slower than on the known data is suspect, where next to nothing was gained either."""
 
@@ -61,6 +64,7 @@ def compare_on_changed_copy(
         return Compared(not_tried="the tables are too large")
     left, right = queries
     tables = {**right.tables, **left.tables}
+    keys: list[tuple[str, Sequence[Key]]] = []
     done = 0
     with tempfile.TemporaryDirectory(prefix="tmp") as room:
         copy = Path(room) / path.name
@@ -72,8 +76,12 @@ def compare_on_changed_copy(
                     usual = max(_milliseconds(database, right) for _ in range(2))
                     chosen = random.Random(f"{salt}-{number}")
                     names = [tables[name] for name in sizes if name in tables]
+                    keys = keys or [(name, keys_in_rows(database, name)) for name in names]
+                    _allow_repeated(database)
                     _change(database, names, chosen)
                     add_missing_data(database, names, left.text, chosen)
+                    for name, of_table in keys:
+                        _delete_repeated(database, name, of_table)
                     old_ms, expected = run_once(database, left, keep_rows=MAX_COMPARED)
                 except Exception as error:  # noqa: BLE001 - a driver's own errors; then it is no test
                     return Compared(done, not_tried=" ".join(str(error).split())[:200])
@@ -113,7 +121,7 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
     for table in tables:
         rows, columns = row_ids(cursor, table), columns_of(cursor, table)
         some = chosen.sample(rows, min(len(rows), 2 + len(rows) // PART))
-        bare = table.strip('"')
+        bare = unquoted(table)
         together = together_in(bare) or ()
         unique = {name for names in together for name in names}
         refers = refers_in(bare)
@@ -129,3 +137,26 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
             for row in some[len(some) // 2 + 1 :]:
                 cursor.execute(f"DELETE FROM {table} WHERE rowid = {int(row)}")
     cursor.close()
+
+
+def _allow_repeated(database: Database) -> None:
+    """Replace unique indexes by ordinary ones. The run may have made them, and they would forbid
+    changes."""
+    sqlite = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+    duckdb = "SELECT index_name, sql FROM duckdb_indexes()"
+    with closing(database.cursor()) as cursor:
+        cursor.execute(sqlite if database.dialect == "sqlite" else duckdb)
+        for name, sql in cursor.fetchall():
+            ordinary = _UNIQUE_INDEX.sub("CREATE INDEX", sql)
+            if ordinary != sql:
+                cursor.execute(f"DROP INDEX {quoted(name)}")
+                cursor.execute(ordinary)
+
+
+def _delete_repeated(database: Database, table: str, keys: Sequence[Key]) -> None:
+    """Delete the rows that repeat a key which only the rows have; the first one stays."""
+    with closing(database.cursor()) as cursor:
+        for key in keys:
+            same = ", ".join(map(quoted, key))
+            first = f"SELECT MIN(rowid) FROM {table} GROUP BY {same}"
+            cursor.execute(f"DELETE FROM {table} WHERE rowid NOT IN ({first})")

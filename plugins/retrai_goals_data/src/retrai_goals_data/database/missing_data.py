@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from .connecting import Database
-from .reading import quoted
+from .reading import quoted, unquoted
 from .row_changes import PART, add_rows, columns_of, row_ids, set_values
 from .unique_columns import referring_in, unique_together_in
 
@@ -58,7 +58,7 @@ def add_missing_data(
     # The same of a table for all that a query asks for: it may ask for it in one row.
     some: dict[str, list[Any]] = {}
     for table in tables:
-        bare = table.strip('"')
+        bare = unquoted(table)
         columns = columns_of(cursor, table)
         together, refers = together_in(bare) or (), set(refers_in(bare))
         unique = {name for names in together for name in names}
@@ -73,10 +73,7 @@ def add_missing_data(
             for name in [each for each in names if each.lower() == column]:
                 _put_what_is_asked(cursor, table, name, value, rows)
         if unique.isdisjoint(refers):
-            # A second row with the same key is no data that a query has to expect.
-            keys = {name.lower() for names in together if len(names) > 1 for name in names}
-            ties = [(which, sought) for which, sought in first if sought not in keys]
-            _repeat_extreme(cursor, table, columns, ties, refers, chosen)
+            _repeat_extreme(cursor, table, columns, first, refers, chosen)
     names_of = {alias or table: table for table, alias in _ALIAS.findall(text)}
     names_of |= {table: table for table in free}
     for one, column, other, key in _JOIN_PAIR.findall(text):

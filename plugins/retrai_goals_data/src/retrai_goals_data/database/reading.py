@@ -41,6 +41,7 @@ _WRITES = (
     exp.Use,
 )
 _UPKEEP = re.compile(r"(?i)\s*(reindex|vacuum|(create|drop)\s+statistics)\b")
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _READS_FILES = re.compile(r"(?i)^(read_|parquet_|sniff_|glob\b|readcsv)")
 _HOME_SCHEMAS = frozenset({"", "main", "public"})
 
@@ -249,6 +250,16 @@ def require_reading(query: Query, allow_writes: bool) -> None:
 def quoted(name: str) -> str:
     """A name as SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def unquoted(table: str) -> str:
+    """The name of a table, without its schema, from how it is written in SQL.
+
+    Example:
+        >>> unquoted('"main"."orders"')
+        'orders'
+    """
+    return _QUOTED.findall(table)[-1].replace('""', '"')
 
 
 def _bare(item: Any) -> str:

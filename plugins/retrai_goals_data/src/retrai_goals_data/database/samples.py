@@ -4,24 +4,25 @@ Rows that were there at the start do not prove that a query still asks the same:
 answer, or rely on what happens to be so in this data. So both are asked again of temporary tables
 that stand in the place of the real ones (an unqualified name means the temporary table first, in
 all three databases) and hold some of their rows: first as they are, then with the values of each
-column dealt out anew. Columns that are unique together stay together, so that keys stay keys, those
-that the table does not declare among them. At last all rows are taken, dealt out anew: a query that
-looks how many there are, or at their sum, to know this data again, takes that for it.
+column dealt out anew. Columns that are unique together stay together, so that keys stay keys; rows
+that repeat a key which the table does not declare are left out. At last all rows are taken, dealt
+out anew: a query that looks how many there are, or at their sum, to know this data again, takes
+that for it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from hashlib import md5
 
 from .connecting import Database
+from .keys_in_rows import Key, keys_in_rows
 from .measuring import Measured, as_text, run_once
-from .reading import Query, quoted
+from .reading import Query, quoted, unquoted
 from .row_digest import Row, row_text
-from .unique_columns import UniqueColumns, unique_together_in
+from .unique_columns import unique_together_in
 
 MAX_ROWS = 1_500
 MOST = 0.7
@@ -75,37 +76,38 @@ def compare_on_samples(
     if not sizes:
         return Compared(not_tried="the query reads no table")
     tables = {**right.tables, **left.tables}
-    wanted = {name: sql for name, sql in tables.items() if name in sizes}
     database.timeout_s = TIMEOUT_S
     if database.dialect == "sqlite":
         database.driver.create_function("md5", 1, _md5, deterministic=True)
-    together_in = cache(unique_together_in(database))
-    found = _compare(database, together_in, left, right, wanted, sizes, salt)
+    wanted = [
+        _Table(sql, sizes[name], keys_in_rows(database, sql))
+        for name, sql in tables.items()
+        if name in sizes
+    ]
+    found = _compare(database, left, right, wanted, salt)
     if found.differ or found.samples == WANTED:
         return found
     # Where sums must be large, say, few samples are large enough.
     lower = left.with_lower_bounds(right)
     if lower is None:
         return found
-    more = _compare(database, together_in, *lower, wanted, sizes, salt)
+    more = _compare(database, *lower, wanted, salt)
     return more if more.samples or more.differ else found
 
 
 def _compare(
     database: Database,
-    together_in: Callable[[str], UniqueColumns],
     left: Query,
     right: Query,
-    tables: Mapping[str, str],
-    sizes: Mapping[str, int],
+    tables: Sequence[_Table],
     salt: str,
 ) -> Compared:
     done = 0
     problem = "no sample gave any rows"
     for number in range(TRIES):
-        sample = _sample(tables, sizes, number, is_last=done == WANTED - 1)
+        sample = _sample(tables, number, is_last=done == WANTED - 1)
         try:
-            _fill(database, together_in, sample, f"{salt}-{number}")
+            _fill(database, sample, f"{salt}-{number}")
             _, expected = run_once(database, left, keep_rows=MAX_COMPARED)
         except Exception as error:  # noqa: BLE001 - a driver's own errors; then this one is no test
             database.rollback()
@@ -123,28 +125,39 @@ def _compare(
 
 
 @dataclass(frozen=True)
+class _Table:
+    """A table that both queries read.
+
+    Attributes:
+        sql: how it is written in SQL.
+        size: its number of rows.
+        keys: those that only its rows have.
+    """
+
+    sql: str
+    size: int
+    keys: Sequence[Key]
+
+
+@dataclass(frozen=True)
 class _Sample:
     """Which rows are taken.
 
     Attributes:
-        tables: how a table is written in SQL, by its name.
-        parts: how much of each is taken; all of it at 1.
+        tables: each with the part of it that is taken; all of it at 1.
         dealt: whether the values of each column are dealt out anew.
     """
 
-    tables: Mapping[str, str]
-    parts: Mapping[str, float]
+    tables: Sequence[tuple[_Table, float]]
     dealt: bool
 
 
-def _sample(
-    tables: Mapping[str, str], sizes: Mapping[str, int], number: int, *, is_last: bool
-) -> _Sample:
+def _sample(tables: Sequence[_Table], number: int, *, is_last: bool) -> _Sample:
     """The second and fourth are dealt out, and the last that is wanted is whole where it can be."""
-    if is_last and sum(sizes[name] for name in tables) <= MAX_WHOLE:
-        return _Sample(tables, dict.fromkeys(tables, 1.0), dealt=True)
-    parts = {name: min(MOST, MAX_ROWS / max(1, sizes[name])) for name in tables}
-    return _Sample(tables, parts, dealt=number % 2 == 1)
+    if is_last and sum(table.size for table in tables) <= MAX_WHOLE:
+        return _Sample([(table, 1.0) for table in tables], dealt=True)
+    parts = [(table, min(MOST, MAX_ROWS / max(1, table.size))) for table in tables]
+    return _Sample(parts, dealt=number % 2 == 1)
 
 
 def _differs(database: Database, query: Query, expected: Measured, sample: _Sample) -> str:
@@ -180,21 +193,22 @@ def _only_in(rows: Sequence[Row], others: Sequence[Row]) -> list[Row]:
     return list({text: row for row in rows if (text := row_text(row)) in more}.values())
 
 
-def _fill(
-    database: Database, together_in: Callable[[str], UniqueColumns], sample: _Sample, salt: str
-) -> None:
+def _fill(database: Database, sample: _Sample, salt: str) -> None:
+    together_in = unique_together_in(database)
     # Takes away the temporary tables of the sample before.
     database.rollback()
     cursor = database.cursor()
     on_server = database.dialect == "postgresql"
     if on_server:
         cursor.execute("SET TRANSACTION READ WRITE")
-    for name, sql in sample.tables.items():
-        cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
+    for table, part in sample.tables:
+        cursor.execute(f"SELECT * FROM {table.sql} LIMIT 0")
         columns = [str(column[0]) for column in cursor.description]
-        groups = _units(together_in(_bare(sql)), columns) if sample.dealt else [columns]
-        rows = _selection(sql, columns, groups, salt, sample.parts[name])
-        cursor.execute(f"CREATE TEMP TABLE {sql} AS {rows}")
+        groups = _units(together_in(unquoted(table.sql)), columns) if sample.dealt else [columns]
+        rows = _selection(table.sql, columns, groups, salt, part)
+        if sample.dealt:
+            rows = _with_keys(rows, columns, table.keys)
+        cursor.execute(f"CREATE TEMP TABLE {table.sql} AS {rows}")
     if on_server:
         # Only temporary tables were to be written, and they have been.
         cursor.execute("SET TRANSACTION READ ONLY")
@@ -227,6 +241,18 @@ def _selection(
     return f"WITH retrai_sample AS ({sample}) SELECT {listed} FROM {parts[0]}{joined}"
 
 
+def _with_keys(rows: str, columns: Sequence[str], keys: Sequence[Key]) -> str:
+    """A selection without the rows that repeat a key."""
+    names = ", ".join(map(quoted, columns))
+    for key in keys:
+        same = ", ".join(map(quoted, key))
+        numbered = (
+            f"SELECT k.*, row_number() OVER (PARTITION BY {same}) AS retrai_same FROM ({rows}) AS k"
+        )
+        rows = f"SELECT {names} FROM ({numbered}) AS n WHERE retrai_same = 1"
+    return rows
+
+
 def _units(unique: Sequence[Sequence[str]] | None, columns: Sequence[str]) -> list[list[str]]:
     """The columns, those together that are unique together; the order within does not matter."""
     if unique is None:
@@ -240,10 +266,6 @@ def _units(unique: Sequence[Sequence[str]] | None, columns: Sequence[str]) -> li
     units = [[column for column in columns if column in group] for group in together]
     units += [[column] for column in columns if not any(column in group for group in together)]
     return [unit for unit in units if unit]
-
-
-def _bare(sql: str) -> str:
-    return sql.strip('"').replace('""', '"')
 
 
 def _md5(value: object) -> str:
