@@ -77,9 +77,11 @@ CONFIGURATION = "eslint.config.mjs"
 def main() -> int:
     """Play every pair; the exit status says whether all were accepted."""
     options = argument_parser("Cleared findings of eslint in releases of packages.").parse_args()
-    modules = options.cache / "eslint"
+    modules = (options.cache / "eslint").resolve()
     modules.mkdir(parents=True, exist_ok=True)
-    call(["npm", "install", "--silent", "--no-audit", "--no-fund", ESLINT], cwd=str(modules))
+    call(
+        ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(modules), ESLINT]
+    )
     os.environ["PATH"] = f"{modules / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"
     return play_all(
         (f"{name} {before} -> {after}", partial(play, name, before, after, options.cache))
@@ -131,6 +133,8 @@ def rules_with_findings(project: Path, rules: Iterable[str]) -> set[str]:
     command = ["eslint", "--format=json", "."]
     done = subprocess.run(command, cwd=project, capture_output=True, check=False)
     (project / CONFIGURATION).unlink()
+    if done.returncode > 1:
+        sys.exit(f"eslint failed:\n{done.stderr.decode()}")
     messages = [each for file in json.loads(done.stdout) for each in file["messages"]]
     return {each["ruleId"] for each in messages if each["ruleId"]}
 

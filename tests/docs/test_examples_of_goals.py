@@ -25,6 +25,7 @@ WITH_EXAMPLES = (
     "retrai_goals_shell.go.guarding",
     "retrai_goals_shell.cargo.guarding",
     "retrai_goals_shell.cargo.source",
+    "retrai_goals_shell.perf.line_order",
 )
 
 

@@ -1,5 +1,4 @@
-"""The lines of a data file in another order, or with other values for their keys, where a program
-can rely on neither."""
+"""The lines of a data file in another order, where a program can rely on none."""
 
 from __future__ import annotations
 
@@ -41,42 +40,38 @@ def reordered(text: str) -> str:
     return f"{turned}\n" if text.endswith("\n") else turned
 
 
-def first_fields_are_keys(text: str) -> bool:
-    """Whether the lines after the first one are sorted by their first fields, up or down, or each
-    has another first field, and more of them: a program may rely on it."""
-    lines = [_fields(line) for line in text.splitlines()[1:] if line.strip()]
-    return len(lines) >= MIN_LINES and (_is_sorted([key for key, _ in lines]) or _are_keys(lines))
+def first_fields_are_sorted(text: str) -> bool:
+    """Whether the lines after the first one stand in the order of their first fields, up or down: a
+    program may rely on it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    fields = [_BETWEEN_FIELDS.split(line.strip(), maxsplit=1)[0] for line in lines[1:]]
+    return len(fields) >= MIN_LINES and _is_sorted(fields)
 
 
-def with_other_values(text: str, *, last: bool) -> str:
-    """The text with what follows the keys moved to the next line, in the first or last half.
+def with_another_value(text: str, place: int) -> str:
+    """The text with one key that has the value of the key before it.
 
-    It stays as it is where lines have no keys. The first line, which may be a header, stays.
+    It stays as it is where the lines after the first one have no keys, each another one.
+
+    Args:
+        text: of lines with a key and what it stands for.
+        place: of the first line that may be changed, from 0.
 
     Example:
-        >>> with_other_values("id,city\na,x\nb,y\nc,z\nd,w\n", last=True).split()
-        ['id,city', 'a,x', 'b,y', 'c,w', 'd,z']
+        >>> with_another_value("id,city\\na,x\\nb,y\\nc,y\\nd,z\\n", 3).split()
+        ['id,city', 'a,x', 'b,y', 'c,y', 'd,y']
     """
     first, *lines = text.removesuffix("\n").split("\n")
-    parts = [_fields(line) for line in lines]
-    if len(lines) < MIN_LINES or not _are_keys(parts):
+    parts = [_BETWEEN_FIELDS.split(line.strip(), maxsplit=1) for line in lines]
+    if len(parts) < MIN_LINES or len({key for key, *_ in parts}) < len(parts):
         return text
-    middle = len(parts) // 2
-    begin, end = (middle, len(parts)) if last else (0, middle)
-    turned = [parts[end - 1][1], *(value for _, value in parts[begin : end - 1])]
-    moved = [f"{key}{value}" for (key, _), value in zip(parts[begin:end], turned, strict=True)]
-    return "\n".join([first, *lines[:begin], *moved, *lines[end:]]) + "\n" * text.endswith("\n")
-
-
-def _fields(line: str) -> tuple[str, str]:
-    """The first field of a line, and the rest from the separator on."""
-    separator = _BETWEEN_FIELDS.search(line, len(line) - len(line.lstrip()))
-    place = separator.start() if separator else len(line)
-    return line[:place], line[place:]
-
-
-def _are_keys(lines: Sequence[tuple[str, str]]) -> bool:
-    return len({key for key, _ in lines}) == len(lines) and all(rest.strip() for _, rest in lines)
+    for number in range(max(1, place - 1), len(parts)):
+        (_, *before), (_, *value) = parts[number - 1 : number + 1]
+        if value and before and value != before:
+            head, _, end = lines[number].rpartition(value[0])
+            lines[number] = f"{head}{before[0]}{end}"
+            return "\n".join([first, *lines]) + "\n" * text.endswith("\n")
+    return text
 
 
 def _is_sorted(values: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import gcd
 from pathlib import Path
 from typing import Literal
@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from retrai_goal_support import project_files
 
-from .line_order import MIN_LINES, first_fields_are_keys, reordered, with_other_values
+from .line_order import MIN_LINES, first_fields_are_sorted, reordered, with_another_value
 
 MAX_BYTES = 2_000_000
 MAX_FILES = 3
@@ -42,8 +42,8 @@ _NO_DATA = re.compile(
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
-_FIRST_IN_OBJECT = re.compile(r'\{\s*"\w+"\s*:\s*(?P<id>\d+)')
-"""In JSON; where each is another, they say which object it is."""
+_NAME, _MAX_NAME = re.compile(r'"(\w+)"\s*:\s*$'), 60
+_SEPARATOR, _MAX_LINE = re.compile(r"\s*[,;|]\s*|\s+"), 500
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
 _DIGITS = re.compile(
@@ -189,57 +189,75 @@ def put_in(copy: Path, folder: Path, other: OtherInput) -> bool:
 
 
 def _varied(text: str, salt: str, *, more: bool) -> str:
-    """A text with a few numbers changed; where it has none, with other values for the keys of its
-    lines, or with one line less or more, or one word or character where it has few lines. No line
-    is repeated where each is another: a program may rely on it."""
+    """A text with a few numbers changed. Where it has none, another value for a key of its lines;
+    or one line less or more, or one word or character where it has few lines. Nothing is repeated
+    where all differ: a program may rely on it."""
     changed = _changed(text, salt, more=more)
-    if changed == text:
-        changed = with_other_values(text, last=more)
+    if changed != text or text.lstrip()[:1] in ("{", "["):
+        return changed
+    place = text.count("\n") // 4 if more else text.count("\n") // 2 + 1
+    changed = with_another_value(text, place)
     if changed != text:
         return changed
     for between in _BETWEEN:
         pieces = re.split(between, text)
         if len(pieces) >= MIN_PIECES:
-            middle = len(pieces) // 2
-            if more and len(set(pieces)) == len(pieces):
-                middle, more = middle // 2, False
-            return "".join(pieces[: middle + more] + pieces[middle + (not more) :])
+            is_repeated = more and len(set(pieces)) < len(pieces)
+            place = len(pieces) // (4 if more and not is_repeated else 2)
+            return "".join(pieces[: place + is_repeated] + pieces[place + (not is_repeated) :])
     return text
 
 
 def _changed(text: str, salt: str, *, more: bool) -> str:
-    has_keys = first_fields_are_keys(text)
-    ids = {each.start("id"): each["id"] for each in _FIRST_IN_OBJECT.finditer(text)}
-    if len(ids) < MIN_LINES or len(set(ids.values())) < len(ids):
-        ids = {}
+    is_sorted = first_fields_are_sorted(text)
+    numbers = list(_NUMBER.finditer(text))
     found = [
         each
-        for each in _NUMBER.finditer(text)
-        if int(each[0]) > 1 and each.start() not in ids
-        if not (has_keys and _is_in_first_field(text, each.start()))
+        for each in numbers
+        if int(each[0]) > 1 and not (is_sorted and _is_in_first_field(text, each.start()))
     ]
+    values: dict[str | int, list[str]] = {}
+    for each in numbers:
+        values.setdefault(_field(text, each.start()), []).append(each[0])
     step = max(1, len(found) // NUMBERS_A_FILE)
     # The first one may say how much there is, and the first line may be the only one looked at.
     start = 0 if more else _drawn(salt) % step
     for each in reversed(found[start::step][:NUMBERS_A_FILE]):
-        text = text[: each.start()] + _near(each[0], salt, more=more) + text[each.end() :]
+        others = values[_field(text, each.start())]
+        is_key = len(others) >= MIN_LINES and len(set(others)) == len(others)
+        new = _near(each[0], salt, more=more, taken=set(others) if is_key else ())
+        others.append(new)
+        text = text[: each.start()] + new + text[each.end() :]
     return text
+
+
+def _field(text: str, place: int) -> str | int:
+    """Where a number stands: its name in JSON, or the number of its column; -1 in a long line."""
+    if name := _NAME.search(text, max(0, place - _MAX_NAME), place):
+        return name[1]
+    begin = text.rfind("\n", max(0, place - _MAX_LINE), place) + 1
+    return len(_SEPARATOR.findall(text[begin:place].lstrip())) if begin or place < _MAX_LINE else -1
 
 
 def _is_in_first_field(text: str, place: int) -> bool:
     return re.search(r"[\s,;|]", text[text.rfind("\n", 0, place) + 1 : place]) is None
 
 
-def _near(number: str, salt: str, *, more: bool) -> str:
+def _near(number: str, salt: str, *, more: bool, taken: Collection[str] = ()) -> str:
     """A number that is a little less, so that the work is not more; or one beyond any that a table
-    up to the known one holds. A large one is not made of pieces of a usual size."""
+    up to the known one holds. A large one is not made of pieces of a usual size. It is not one of
+    those that are `taken`."""
     value, drawn = int(number), _drawn(salt) % 30
     step = 1 if more else -1
     near = value + step * max(1, value * (10 + drawn) // 100 if more else value // (20 + drawn))
     # A modulus may have to be a prime.
     is_prime = value >= _NO_PIECES and _is_prime(value)
-    while near >= _NO_PIECES and (gcd(near, 30) > 1 or (is_prime and not _is_prime(near))):
+    while str(near) in taken or (
+        near >= _NO_PIECES and (gcd(near, 30) > 1 or (is_prime and not _is_prime(near)))
+    ):
         near += step
+        if near < 1:
+            near, step = value + 1, 1
     return str(near)
 
 
