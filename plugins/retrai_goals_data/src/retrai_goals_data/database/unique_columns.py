@@ -14,7 +14,19 @@ UniqueColumns = Sequence[Sequence[str]] | None
 
 
 def unique_together_in(database: Database) -> Callable[[str], UniqueColumns]:
-    """What tells it of a table by its name, without quotation marks."""
+    """What tells it of a table by its name, without quotation marks. Names that hold a smaller key
+    are left out: they say no more, and a run may have declared them."""
+    declared_in = _declared_in(database)
+
+    def unique_together(table: str) -> UniqueColumns:
+        found = declared_in(table)
+        keys = [set(names) for names in found or () if names]
+        return found and [names for names in found if not any(key < set(names) for key in keys)]
+
+    return unique_together
+
+
+def _declared_in(database: Database) -> Callable[[str], UniqueColumns]:
     if database.engine is None:
         return lambda table: _in_sqlite(database, table)
     if database.dialect == "duckdb":
