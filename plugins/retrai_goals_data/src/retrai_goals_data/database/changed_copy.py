@@ -64,7 +64,7 @@ def compare_on_changed_copy(
         return Compared(not_tried="the tables are too large")
     left, right = queries
     tables = {**right.tables, **left.tables}
-    keys: list[tuple[str, Sequence[Key]]] = []
+    keys: dict[str, Sequence[Key]] = {}
     done = 0
     with tempfile.TemporaryDirectory(prefix="tmp") as room:
         copy = Path(room) / path.name
@@ -76,11 +76,11 @@ def compare_on_changed_copy(
                     usual = max(_milliseconds(database, right) for _ in range(2))
                     chosen = random.Random(f"{salt}-{number}")
                     names = [tables[name] for name in sizes if name in tables]
-                    keys = keys or [(name, keys_in_rows(database, name)) for name in names]
+                    keys = keys or {name: keys_in_rows(database, name) for name in names}
                     _allow_repeated(database)
                     _change(database, names, chosen)
-                    add_missing_data(database, names, left.text, chosen)
-                    for name, of_table in keys:
+                    add_missing_data(database, keys, left.text, chosen)
+                    for name, of_table in keys.items():
                         _delete_repeated(database, name, of_table)
                     old_ms, expected = run_once(database, left, keep_rows=MAX_COMPARED)
                 except Exception as error:  # noqa: BLE001 - a driver's own errors; then it is no test

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from .connecting import Database
+from .keys_in_rows import Key
 from .reading import quoted, unquoted
 from .row_changes import PART, add_rows, columns_of, row_ids, set_values
 from .unique_columns import referring_in, unique_together_in
@@ -35,13 +36,13 @@ _FALLBACK_VALUES = ("2024-01-02", 1)
 
 
 def add_missing_data(
-    database: Database, tables: Sequence[str], text: str, chosen: random.Random
+    database: Database, tables: Mapping[str, Sequence[Key]], text: str, chosen: random.Random
 ) -> None:
     """Change some rows of the copy.
 
     Args:
         database: the copy.
-        tables: those that the query reads, quoted.
+        tables: those that the query reads, quoted, with the keys that only their rows have.
         text: of the query.
         chosen: decides which rows.
     """
@@ -57,7 +58,7 @@ def add_missing_data(
     free: dict[str, list[str]] = {}
     # The same of a table for all that a query asks for: it may ask for it in one row.
     some: dict[str, list[Any]] = {}
-    for table in tables:
+    for table, keys in tables.items():
         bare = unquoted(table)
         columns = columns_of(cursor, table)
         together, refers = together_in(bare) or (), set(refers_in(bare))
@@ -73,7 +74,9 @@ def add_missing_data(
             for name in [each for each in names if each.lower() == column]:
                 _put_what_is_asked(cursor, table, name, value, rows)
         if unique.isdisjoint(refers):
-            _repeat_extreme(cursor, table, columns, first, refers, chosen)
+            in_keys = {name for key in keys for name in key}
+            for another in (None, *sorted(in_keys)):
+                _repeat_extreme(cursor, table, columns, first, refers, chosen, another)
     names_of = {alias or table: table for table, alias in _ALIAS.findall(text)}
     names_of |= {table: table for table in free}
     for one, column, other, key in _JOIN_PAIR.findall(text):
@@ -129,8 +132,10 @@ def _repeat_extreme(
     first: Sequence[tuple[str, str]],
     refers: set[str],
     chosen: random.Random,
+    another: str | None,
 ) -> None:
-    """A second row like the one with the greatest or least value of a column."""
+    """A second row like the one with the greatest or least value of a column, but for another
+    column, where one is given."""
     for which, sought in first:
         for column in [each for each in columns if each.lower() == sought]:
             name = quoted(column)
@@ -139,6 +144,16 @@ def _repeat_extreme(
             rows = [row[0] for row in cursor.fetchall()]
             with suppress(Exception):  # a driver's own errors: the column is unique
                 add_rows(cursor, table, columns, rows, chosen, kept={column, *refers})
+                if another not in (None, column):
+                    _take_another(cursor, table, quoted(another), chosen)
+
+
+def _take_another(cursor: Any, table: str, column: str, chosen: random.Random) -> None:
+    """Give the newest row another row's value of a column."""
+    row = chosen.choice(row_ids(cursor, table))
+    value = f"(SELECT {column} FROM {table} WHERE rowid = {int(row)})"
+    newest = f"(SELECT MAX(rowid) FROM {table})"
+    cursor.execute(f"UPDATE {table} SET {column} = {value} WHERE rowid = {newest}")
 
 
 def _let_rows_meet(
