@@ -4,7 +4,7 @@
 
 Like `real_linted_releases.py`, with packages of npm. The configuration selects those of eslint's
 own rules that find something in the earlier release, and nothing in the later one. The run's model
-writes the scripts of the later release, and the goal is lint. Prints a line for each. The packages,
+writes the sources of the later release, and the goal is lint. Prints a line for each. The packages,
 and eslint, come from npm's registry. Exits with 1 when a run is not achieved.
 """
 
@@ -15,19 +15,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from broken_packages import call
-from real_node_releases import tarball
-from real_releases import argument_parser, play_all, project_of, run_and_tell
+from real_linted_releases import play_pairs
+from real_node_releases import tarball, with_older_sources
+from real_releases import argument_parser, project_of, run_and_tell
 
 RELEASES = (
     ("archiver", "7.0.1", "8.0.0"),
     ("async", "3.2.3", "3.2.4"),
     ("async", "3.2.4", "3.2.5"),
-    ("avvio", "9.1.0", "9.2.0"),
     ("axios", "1.19.0", "1.20.0"),
     ("body-parser", "2.2.2", "2.3.0"),
     ("body-parser", "2.3.0", "2.4.0"),
@@ -83,11 +81,7 @@ def main() -> int:
         ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(modules), ESLINT]
     )
     os.environ["PATH"] = f"{modules / 'node_modules/.bin'}{os.pathsep}{os.environ['PATH']}"
-    return play_all(
-        (f"{name} {before} -> {after}", partial(play, name, before, after, options.cache))
-        for name, before, after in RELEASES
-        if not options.only or name in options.only
-    )
+    return play_pairs(RELEASES, play, options)
 
 
 def play(name: str, before: str, after: str, cache: Path) -> tuple[bool, str]:
@@ -98,13 +92,7 @@ def play(name: str, before: str, after: str, cache: Path) -> tuple[bool, str]:
             path.unlink()
         every = every_rule(cache / "eslint")
         found_later = rules_with_findings(project, every)
-        calls: list[dict[str, Any]] = []
-        for path in sorted(older.rglob("*.[cm]js")) + sorted(older.rglob("*.js")):
-            place = project / path.relative_to(older)
-            if place.is_file() and (new := place.read_text()) != (old := path.read_text()):
-                place.write_text(old)
-                written = {"path": str(place.relative_to(project)), "content": new}
-                calls.append({"name": "file_write", "args": written})
+        calls = list(with_older_sources(project, older))
         rules = sorted(rules_with_findings(project, every) - found_later)
         if not rules:
             return False, "no rule lost all of its findings"

@@ -11,9 +11,11 @@ Exits with 1 when a run is not achieved.
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -54,9 +56,18 @@ RELEASES = (
 def main() -> int:
     """Play every pair; the exit status says whether all were accepted."""
     options = argument_parser("Cleared lint findings in releases of packages.").parse_args()
+    return play_pairs(RELEASES, play, options)
+
+
+def play_pairs(
+    releases: Iterable[tuple[str, str, str]],
+    play_pair: Callable[[str, str, str, Path], tuple[bool, str]],
+    options: argparse.Namespace,
+) -> int:
+    """Play pairs of releases: a name and two versions, with the folder to keep them in."""
     return play_all(
-        (f"{name} {before} -> {after}", partial(play, name, before, after, options.cache))
-        for name, before, after in RELEASES
+        (f"{name} {before} -> {after}", partial(play_pair, name, before, after, options.cache))
+        for name, before, after in releases
         if not options.only or name in options.only
     )
 

@@ -33,9 +33,9 @@ TRIES = 3
 TIMEOUT_S = 20.0
 LONGEST_MS = 5_000.0
 """Where the first query takes longer, one try is enough."""
-_UNIQUE_INDEX = re.compile(r"^\s*CREATE\s+UNIQUE\s+INDEX", re.IGNORECASE)
 SLOWER, SLOWER_MS, GAINED = 4.0, 20.0, 0.4
 """So much slower than on the known data is suspect, where next to nothing was gained either."""
+_UNIQUE_INDEX = re.compile(r"^\s*CREATE\s+UNIQUE\s+INDEX", re.IGNORECASE)
 
 
 def compare_on_changed_copy(
@@ -77,11 +77,11 @@ def compare_on_changed_copy(
                     chosen = random.Random(f"{salt}-{number}")
                     names = [tables[name] for name in sizes if name in tables]
                     keys = keys or {name: keys_in_rows(database, name) for name in names}
-                    _allow_repeated(database)
+                    _replace_unique_indexes(database)
                     _change(database, names, chosen)
                     add_missing_data(database, keys, left.text, chosen)
                     for name, of_table in keys.items():
-                        _delete_repeated(database, name, of_table)
+                        _delete_duplicates(database, name, of_table)
                     old_ms, expected = run_once(database, left, keep_rows=MAX_COMPARED)
                 except Exception as error:  # noqa: BLE001 - a driver's own errors; then it is no test
                     return Compared(done, not_tried=" ".join(str(error).split())[:200])
@@ -139,7 +139,7 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
     cursor.close()
 
 
-def _allow_repeated(database: Database) -> None:
+def _replace_unique_indexes(database: Database) -> None:
     """Replace unique indexes by ordinary ones. The run may have made them, and they would forbid
     changes."""
     sqlite = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
@@ -153,7 +153,7 @@ def _allow_repeated(database: Database) -> None:
                 cursor.execute(ordinary)
 
 
-def _delete_repeated(database: Database, table: str, keys: Sequence[Key]) -> None:
+def _delete_duplicates(database: Database, table: str, keys: Sequence[Key]) -> None:
     """Delete the rows that repeat a key which only the rows have; the first one stays."""
     with closing(database.cursor()) as cursor:
         for key in keys:

@@ -52,30 +52,30 @@ def _keys(cursor: Any, table: str) -> list[Key]:
     cursor.execute(f"SELECT * FROM {table} LIMIT 0")
     columns = [str(column[0]) for column in cursor.description]
     rows = f"(SELECT * FROM {table} LIMIT {MAX_ROWS}) AS t"
-    ties = {name: _share_of_ties(cursor, rows, quoted(name)) for name in columns}
-    repeating = [name for name, share in ties.items() if share]
     cursor.execute(f"SELECT COUNT(*) FROM {rows}")
     pairs = comb(cursor.fetchall()[0][0], 2)
+    ties = {name: _ties(cursor, rows, quoted(name)) for name in columns}
+    repeating = [name for name, count in ties.items() if count]
     found: list[Key] = []
     for size in range(2, MAX_COLUMNS + 1):
         likely = [
             key
             for key in combinations(repeating, size)
-            if pairs * prod(ties[name] for name in key) >= MIN_TIES
+            if pairs * prod(ties[name] / pairs for name in key) >= MIN_TIES
             and not any(set(known) <= set(key) for known in found)
         ]
         found += [key for key in likely[:MAX_TRIED] if _is_unique(cursor, rows, key)]
     return found
 
 
-def _share_of_ties(cursor: Any, rows: str, column: str) -> float:
-    """How many of the pairs of rows have one value; 0 where a value is NULL."""
+def _ties(cursor: Any, rows: str, column: str) -> int:
+    """How many pairs of rows have one value; 0 where a value is NULL."""
     cursor.execute(
-        "SELECT SUM(n), SUM(n * (n - 1)), SUM(CASE WHEN c IS NULL THEN 1 ELSE 0 END) "
+        "SELECT SUM(n * (n - 1) / 2), SUM(CASE WHEN c IS NULL THEN 1 ELSE 0 END) "
         f"FROM (SELECT {column} AS c, COUNT(*) AS n FROM {rows} GROUP BY {column}) AS g"
     )
-    count, tied, nulls = (int(each or 0) for each in cursor.fetchall()[0])
-    return 0.0 if nulls or not tied else tied / (count * (count - 1))
+    tied, nulls = (int(each or 0) for each in cursor.fetchall()[0])
+    return 0 if nulls else tied
 
 
 def _is_unique(cursor: Any, rows: str, key: Key) -> bool:

@@ -76,7 +76,8 @@ def add_missing_data(
         if unique.isdisjoint(refers):
             in_keys = {name for key in keys for name in key}
             for another in (None, *sorted(in_keys)):
-                _repeat_extreme(cursor, table, columns, first, refers, chosen, another)
+                value = (another, chosen.choice(rows)) if another and rows else None
+                _repeat_extreme(cursor, table, columns, first, refers, chosen, value)
     names_of = {alias or table: table for table, alias in _ALIAS.findall(text)}
     names_of |= {table: table for table in free}
     for one, column, other, key in _JOIN_PAIR.findall(text):
@@ -132,10 +133,10 @@ def _repeat_extreme(
     first: Sequence[tuple[str, str]],
     refers: set[str],
     chosen: random.Random,
-    another: str | None,
+    other: tuple[str, Any] | None,
 ) -> None:
-    """A second row like the one with the greatest or least value of a column, but for another
-    column, where one is given."""
+    """A second row like the one with the greatest or least value of a column; where another column
+    and a row are given, with that row's value of it."""
     for which, sought in first:
         for column in [each for each in columns if each.lower() == sought]:
             name = quoted(column)
@@ -144,13 +145,12 @@ def _repeat_extreme(
             rows = [row[0] for row in cursor.fetchall()]
             with suppress(Exception):  # a driver's own errors: the column is unique
                 add_rows(cursor, table, columns, rows, chosen, kept={column, *refers})
-                if another not in (None, column):
-                    _take_another(cursor, table, quoted(another), chosen)
+                if other and other[0] != column:
+                    _copy_to_newest(cursor, table, quoted(other[0]), other[1])
 
 
-def _take_another(cursor: Any, table: str, column: str, chosen: random.Random) -> None:
+def _copy_to_newest(cursor: Any, table: str, column: str, row: Any) -> None:
     """Give the newest row another row's value of a column."""
-    row = chosen.choice(row_ids(cursor, table))
     value = f"(SELECT {column} FROM {table} WHERE rowid = {int(row)})"
     newest = f"(SELECT MAX(rowid) FROM {table})"
     cursor.execute(f"UPDATE {table} SET {column} = {value} WHERE rowid = {newest}")

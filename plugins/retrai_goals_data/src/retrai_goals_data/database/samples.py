@@ -207,7 +207,7 @@ def _fill(database: Database, sample: _Sample, salt: str) -> None:
         groups = _units(together_in(unquoted(table.sql)), columns) if sample.dealt else [columns]
         rows = _selection(table.sql, columns, groups, salt, part)
         if sample.dealt:
-            rows = _with_keys(rows, columns, table.keys)
+            rows = _without_duplicates(rows, columns, table.keys)
         cursor.execute(f"CREATE TEMP TABLE {table.sql} AS {rows}")
     if on_server:
         # Only temporary tables were to be written, and they have been.
@@ -241,7 +241,7 @@ def _selection(
     return f"WITH retrai_sample AS ({sample}) SELECT {listed} FROM {parts[0]}{joined}"
 
 
-def _with_keys(rows: str, columns: Sequence[str], keys: Sequence[Key]) -> str:
+def _without_duplicates(rows: str, columns: Sequence[str], keys: Sequence[Key]) -> str:
     """A selection without the rows that repeat a key."""
     names = ", ".join(map(quoted, columns))
     for key in keys:

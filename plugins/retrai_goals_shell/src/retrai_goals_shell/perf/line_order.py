@@ -9,7 +9,7 @@ from itertools import groupby, pairwise, permutations
 MIN_LINES = 4
 _MAX_LINES, _MAX_FIELDS = 2000, 8
 """So much of a file is looked at."""
-_BETWEEN_FIELDS = re.compile(r"\s*[,;|]\s*|\s+")
+BETWEEN_FIELDS = re.compile(r"\s*[,;|]\s*|\s+")
 _PART = re.compile(r"[\w.-]+")
 
 
@@ -29,7 +29,7 @@ def reordered(text: str) -> str:
     first, *lines = text.removesuffix("\n").split("\n")
     if len(lines) < MIN_LINES or len({_PART.sub("x", line) for line in lines}) > 1:
         return text
-    rows = [_BETWEEN_FIELDS.split(line.strip())[:_MAX_FIELDS] for line in lines[:_MAX_LINES]]
+    rows = [BETWEEN_FIELDS.split(line.strip())[:_MAX_FIELDS] for line in lines[:_MAX_LINES]]
     columns = list(zip(*rows, strict=False))
     if any(map(_is_ordered, columns)) or any(
         _names_lines(one, other) for one, other in permutations(columns, 2)
@@ -44,7 +44,7 @@ def first_fields_are_sorted(text: str) -> bool:
     """Whether the lines after the first one stand in the order of their first fields, up or down: a
     program may rely on it."""
     lines = [line for line in text.splitlines() if line.strip()]
-    fields = [_BETWEEN_FIELDS.split(line.strip(), maxsplit=1)[0] for line in lines[1:]]
+    fields = [BETWEEN_FIELDS.split(line.strip(), maxsplit=1)[0] for line in lines[1:]]
     return len(fields) >= MIN_LINES and _is_sorted(fields)
 
 
@@ -62,7 +62,7 @@ def with_another_value(text: str, place: int) -> str:
         ['id,city', 'a,x', 'b,y', 'c,y', 'd,y']
     """
     first, *lines = text.removesuffix("\n").split("\n")
-    parts = [_BETWEEN_FIELDS.split(line.strip(), maxsplit=1) for line in lines]
+    parts = [BETWEEN_FIELDS.split(line.strip(), maxsplit=1) for line in lines]
     if len(parts) < MIN_LINES or len({key for key, *_ in parts}) < len(parts):
         return text
     for number in range(max(1, place - 1), len(parts)):

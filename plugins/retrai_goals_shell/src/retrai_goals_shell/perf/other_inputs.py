@@ -20,7 +20,13 @@ from pydantic import BaseModel, ConfigDict
 
 from retrai_goal_support import project_files
 
-from .line_order import MIN_LINES, first_fields_are_sorted, reordered, with_another_value
+from .line_order import (
+    BETWEEN_FIELDS,
+    MIN_LINES,
+    first_fields_are_sorted,
+    reordered,
+    with_another_value,
+)
 
 MAX_BYTES = 2_000_000
 MAX_FILES = 3
@@ -43,7 +49,7 @@ _NO_DATA = re.compile(
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
 _NAME, _MAX_NAME = re.compile(r'"(\w+)"\s*:\s*$'), 60
-_SEPARATOR, _MAX_LINE = re.compile(r"\s*[,;|]\s*|\s+"), 500
+_MAX_LINE = 500
 _BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
 """Where lines, words and characters are split."""
 _DIGITS = re.compile(
@@ -236,7 +242,9 @@ def _field(text: str, place: int) -> str | int:
     if name := _NAME.search(text, max(0, place - _MAX_NAME), place):
         return name[1]
     begin = text.rfind("\n", max(0, place - _MAX_LINE), place) + 1
-    return len(_SEPARATOR.findall(text[begin:place].lstrip())) if begin or place < _MAX_LINE else -1
+    if not begin and place >= _MAX_LINE:
+        return -1
+    return len(BETWEEN_FIELDS.findall(text[begin:place].lstrip()))
 
 
 def _is_in_first_field(text: str, place: int) -> bool:
