@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import OWN_EQUALITY, Trick, audit_lines, changed_files
+from retrai_goal_support import Trick, audit_lines, changed_files, own_equality
 
 _PLUGIN = re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|pluggy)\b", re.MULTILINE)
 _SERVES_TESTS = re.compile(
@@ -92,7 +92,6 @@ PYTHON_TRICKS = (
         "says of a list what it does not hold",
         lines=20,
     ),
-    OWN_EQUALITY,
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
     Trick.reaching(
         r"\blen\(\s*(?:gc\.get_objects\(|sys\.modules\s*\))|\bgc\.get_(?:count|stats)\(",
@@ -199,7 +198,10 @@ def audit_added_lines(
         >>> [found.what for found in audit_added_lines(diff, PYTHON_TRICKS)]
         ['ends the process: import os; os._exit(0)']
     """
-    found = audit_lines(diff, tricks, is_source=is_source, project=project)
+    found = [
+        *audit_lines(diff, tricks, is_source=is_source, project=project),
+        *own_equality(diff, is_source=is_source, project=project),
+    ]
     sources = plain_sources(diff, project) if found else ()
     return [
         *(

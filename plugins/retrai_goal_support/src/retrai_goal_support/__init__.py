@@ -9,7 +9,6 @@ from retrai_core import fresh_folder, temporary_prefix, without_files
 
 from .audits import (
     LOOKS_FOR_RETRAI,
-    OWN_EQUALITY,
     Trick,
     audit_lines,
     changed_files,
@@ -23,6 +22,7 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
+from .equality import own_equality
 from .folders import bytes_of, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
@@ -36,7 +36,6 @@ __all__ = [
     "CALL_RECORDER_FILES",
     "LITERAL",
     "LOOKS_FOR_RETRAI",
-    "OWN_EQUALITY",
     "ExactForms",
     "Failure",
     "FolderOptions",
@@ -60,6 +59,7 @@ __all__ = [
     "json_lines",
     "missing_folder",
     "new_tricks",
+    "own_equality",
     "play_calls",
     "project_files",
     "prompt_line",

@@ -46,16 +46,6 @@ class Trick:
 
 LOOKS_FOR_RETRAI = Trick.reaching("(?i:_retrai|retrai[_-])", "looks for retrai")
 """Source that can tell a check of retrai from a plain one, in whatever language it is written."""
-OWN_EQUALITY = Trick.reaching(
-    r"(?m:^)\s*class \w+\((?:[^()\n]*,\s*)?(?:\w+\.)?(?:int|float|complex|Decimal|Fraction|date"
-    r"|datetime|time|timedelta|type|ABCMeta|EnumMeta|EnumType)\s*(?:,[^()\n]*)?\):"
-    r"(?:(?!\n\S)[\s\S])*?\n\s*(?:def __(?:eq|ne)__\(|__(?:eq|ne)__\s*=)"
-    # What asks its base as well only narrows.
-    r"(?!(?:(?!\n\s*(?:def|class)\b|\n\S)[\s\S])*(?:super\(\)\.|\b[A-Za-z]\w*\.)__(?:eq|ne)__\()",
-    "redefines the equality of a number, a time or a class",
-    lines=40,
-)
-"""Python source with a class of numbers, times or classes that has an equality of its own."""
 
 
 def audit_lines(

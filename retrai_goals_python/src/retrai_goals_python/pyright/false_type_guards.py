@@ -70,6 +70,7 @@ def guards_in(text: str) -> dict[str, list[str]]:
     """The guards of a file with one argument, by name.
 
     Each has its source, the argument's and the promised type, and the module's imports and classes.
+    A type variable of the module stands for `int`.
 
     Example:
         >>> text = "def is_text(v: object) -> TypeGuard[str]:\\n    return bool(v)\\n"
@@ -83,6 +84,14 @@ def guards_in(text: str) -> dict[str, list[str]]:
         if isinstance(node, (ast.Import, ast.ClassDef))
         or (isinstance(node, ast.ImportFrom) and not node.level and node.module != "__future__")
     )
+    variables = [
+        ast.unparse(node.targets[0])
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and last_name(node.value.func) == "TypeVar"
+    ]
+    needed += "".join(f"{name} = int\n" for name in variables)
     found: dict[str, list[str]] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef) or not isinstance(node.returns, ast.Subscript):

@@ -126,7 +126,12 @@ class Values:
     def _object(self, value: Any, depth: int) -> str:
         kind = cast("Any", type(value))
         held: Dict[str, Any] = {}
+        native: List[str] = []
         for base in kind.__mro__:
+            shows = base.__dict__.get("__repr__")
+            # What a number or a time is stands in no attribute.
+            if not native and base is not object and isinstance(shows, type(object.__repr__)):
+                native = [_ADDRESS.sub("0x", shows(value))]
             slots = base.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else tuple(slots):
                 slot = base.__dict__.get(name)
@@ -134,6 +139,7 @@ class Values:
                     held[name] = _slot(slot, value)
         held.update(getattr(value, "__dict__", {}))
         shown = ["%s=%s" % (one, self._render(held[one], depth - 1)) for one in sorted(held)]
+        shown = native + shown
         return "%s(%s)" % (kind.__qualname__, ", ".join(shown))
 
     def _is_own(self, kind: type) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import OWN_EQUALITY, Trick, audit_lines, text_of
+from retrai_goal_support import Trick, audit_lines, own_equality, text_of
 
 ANY = (
     Trick.reaching(r"(?i:\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-])", "asks who runs it"),
@@ -64,7 +64,6 @@ PYTHON = (
         "starts itself with a hash seed that was looked for",
         lines=6,
     ),
-    OWN_EQUALITY,
 )
 _PROTOTYPE = r"(?<![\w.$])(?:Array|String|Number|Map|Set|Promise|RegExp)\.prototype"
 _NATIVE = (
@@ -226,12 +225,13 @@ def audit_commands(
         *((files, tricks, _is_source) for files, tricks in _LANGUAGES),
         (_CODE, OF_PROGRAMS, is_module),
     ]
-    return [
+    found = [
         found
         for files, tricks, is_source in kinds
         for found in audit_lines(diff, tricks, is_source=is_source, project=project)
         if files.search(found.path)
     ]
+    return [*found, *own_equality(diff, is_source=_is_source, project=project)]
 
 
 def naming(files: Iterable[Path]) -> list[Trick]:
