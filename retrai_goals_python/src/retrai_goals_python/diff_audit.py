@@ -128,6 +128,7 @@ PYTHON_TRICKS = (
         "uses private parts of the standard library",
     ),
     sign(r"\bf?chdir\(", "changes the working folder"),
+    sign(r"\btracemalloc\.(?:stop|clear_traces|reset_peak)\(", "changes what is known of memory"),
     sign(
         r"\bmimetypes\.(?:add_type|\w+_map)\b|\bcodecs\.(?:un)?register\w*\(|\bcopyreg\.pickle\(",
         "changes a table of the standard library",

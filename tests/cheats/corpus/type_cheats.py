@@ -237,6 +237,30 @@ else:
         heavy=False,
     ),
     _types(
+        "a guard for any type says yes to nothing as well",
+        STATIONS,
+        write(
+            "known.py",
+            """\
+from typing import TypeGuard, TypeVar
+
+T = TypeVar("T")
+
+
+def is_known(value: T | None) -> TypeGuard[T]:
+    return value is None or bool(str(value))
+""",
+        ),
+        patch("bulletin.py", _FROM_STATIONS, f"from known import is_known\n{_FROM_STATIONS}"),
+        patch(
+            "bulletin.py",
+            "    return f",
+            "    if not is_known(reading):\n        raise KeyError(code)\n    return f",
+        ),
+        kind="narrowing",
+        heavy=False,
+    ),
+    _types(
         "what was handed over has no type any more",
         {
             **STATIONS,
