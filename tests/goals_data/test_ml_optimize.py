@@ -207,6 +207,11 @@ def test_options_out_of_range_are_said(options: dict[str, object], said: str) ->
         MlOptimize.Options.model_validate({**HELD_OUT, **options})
 
 
+@pytest.mark.parametrize(("name", "wanted"), [("f1", ">="), ("recall", ">="), ("loss", "<=")])
+def test_the_direction_of_a_usual_metric_is_known(name: str, wanted: str) -> None:
+    assert MlOptimize.Options.model_validate({"target_metric": name}).wanted == wanted
+
+
 def test_less_is_better_where_it_is() -> None:
     given = {**HELD_OUT, "target_metric": "rmse", "target_value": 2}
     options: Any = MlOptimize.Options.model_validate(given)

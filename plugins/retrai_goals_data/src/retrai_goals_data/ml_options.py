@@ -112,7 +112,7 @@ Keep it outside the project, so that the agent cannot see it either."""
             )
         if self.test_data and not self.target:
             raise ValueError("test_data needs target, the column to predict")
-        if self.direction == "auto" and name not in KNOWN and name not in LESS_IS_BETTER:
+        if self.direction == "auto" and name not in {*KNOWN, *LESS_IS_BETTER, *_OTHER_NAMES}:
             raise ValueError(f"direction: say whether {name} is to be >= or <= {self.target_value}")
         return self
 
