@@ -32,6 +32,9 @@ def lines_told(folder: Path, before: str, now: str) -> list[int]:
         (AGE, f"{AGE}{NEAR}", 3),
         (AGE, f"class Near:\n{NEAR}\n\nclass Age(Near, int):\n    pass\n", 2),
         (f"{AGE}\nclass Years(Age):\n    pass\n", f"{AGE}\nclass Years(Age):\n{NEAR}", 5),
+        ("", "class Age(int):\n    if True:\n        def __eq__(self, other): ...\n", 3),
+        ("", "class Age(int):\n    __eq__, __hash__ = about, int.__hash__\n", 2),
+        ("", f"class Age(int):\n{NEAR}\n\nclass Age:\n    pass\n", 2),
         ("class Age(int:\n", f"class Age(int):\n{NEAR}", 2),
     ],
 )
@@ -47,6 +50,7 @@ def test_a_class_of_numbers_or_classes_is_told(
         ("", f"{AGE}\nclass Town:\n{NEAR}"),
         ("", AGE + NEAR.replace("abs(self - other) < 5", "super().__eq__(other) and self.unit")),
         (AGE + NEAR, AGE + NEAR.replace("5", "4")),
+        ("", f"class time:\n{NEAR}"),
         ("", f"{AGE}{NEAR}class"),
         ("", f"class A(B):\n    pass\n\nclass B(A):\n{NEAR}"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -60,34 +60,36 @@ def own_equality(
 def _equalities(text: str) -> Iterator[tuple[str, int]]:
     """Each class that compares exactly but for an equality of its own, and where that stands."""
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        nodes = list(ast.walk(ast.parse(text)))
-        classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
-        for name in classes:
-            bases = _bases(name, classes)
-            if not _COMPARED_EXACTLY.isdisjoint(bases):
-                lines = [_own_line(classes[base]) for base in bases if base in classes]
-                yield from ((name, line) for line in lines if line)
+        nodes = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.ClassDef)]
+        by_name = {node.name: node for node in nodes}
+        for node in nodes:
+            names, classes = _bases(node, by_name)
+            if not _COMPARED_EXACTLY.isdisjoint(names):
+                yield from ((node.name, line) for line in map(_own_line, classes) if line)
 
 
-def _bases(name: str, classes: dict[str, ast.ClassDef]) -> list[str]:
-    """The names of a class and of all its bases, as far as one file tells."""
-    found = [name]
-    for each in found:
-        of_each = classes[each].bases if each in classes else []
-        for base in of_each:
-            last = ast.unparse(base).rpartition(".")[2]
-            if last not in found:
-                found.append(last)
-    return found
+def _bases(
+    node: ast.ClassDef, by_name: Mapping[str, ast.ClassDef]
+) -> tuple[set[str], list[ast.ClassDef]]:
+    """The names of all bases, and the class with those that stand in the same file."""
+    names: set[str] = set()
+    classes = [node]
+    for each in classes:
+        for name in (ast.unparse(base).rpartition(".")[2] for base in each.bases):
+            if name not in names:
+                names.add(name)
+                classes += [by_name[name]] if name in by_name else []
+    return names, classes
 
 
 def _own_line(node: ast.ClassDef) -> int:
     """Where a class defines its equality without asking another; 0 where it does not."""
-    for each in node.body:
+    for each in ast.walk(node):
         match each:
-            case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name), *_]):
-                if name in _EQUALITY and not _asks_another(each):
-                    return each.lineno
+            case ast.FunctionDef(name=name) if name in _EQUALITY and not _asks_another(each):
+                return each.lineno
+            case ast.Name(id=name, ctx=ast.Store()) if name in _EQUALITY:
+                return each.lineno
             case _:
                 pass
     return 0
