@@ -10,6 +10,7 @@ import pytest
 from retrai_goal_support import own_equality
 
 NEAR = "    def __eq__(self, other):\n        return abs(self - other) < 5\n"
+ASKS = NEAR.replace("abs(self - other) < 5", "super().__eq__(other) and self.unit")
 AGE = "class Age(int):\n    pass\n"
 
 
@@ -30,11 +31,10 @@ def lines_told(folder: Path, before: str, now: str) -> list[int]:
         ("", "class Kind(type):\n    def __ne__(cls, other):\n        return False\n", 2),
         ("", "class Age(Mixed, numbers.int):\n    __eq__ = about\n", 2),
         (AGE, f"{AGE}{NEAR}", 3),
-        (AGE, f"class Near:\n{NEAR}\n\nclass Age(Near, int):\n    pass\n", 2),
-        (f"{AGE}\nclass Years(Age):\n    pass\n", f"{AGE}\nclass Years(Age):\n{NEAR}", 5),
         ("", "class Age(int):\n    if True:\n        def __eq__(self, other): ...\n", 3),
-        ("", "class Age(int):\n    __eq__, __hash__ = about, int.__hash__\n", 2),
         ("", f"class Age(int):\n{NEAR}\n\nclass Age:\n    pass\n", 2),
+        ("", f"\ufeff{AGE}{NEAR}", 3),
+        ("", f"{AGE}{NEAR}type Years = Age\n", 3),
         ("class Age(int:\n", f"class Age(int):\n{NEAR}", 2),
     ],
 )
@@ -48,11 +48,12 @@ def test_a_class_of_numbers_or_classes_is_told(
     ("before", "now"),
     [
         ("", f"{AGE}\nclass Town:\n{NEAR}"),
-        ("", AGE + NEAR.replace("abs(self - other) < 5", "super().__eq__(other) and self.unit")),
+        ("", AGE + ASKS),
         (AGE + NEAR, AGE + NEAR.replace("5", "4")),
+        (AGE, AGE + ASKS + "    def __ne__(self, other):\n        return not self == other\n"),
+        (f"{AGE}{NEAR}".replace("):\n        return", ")\n        return"), AGE + NEAR),
+        (AGE + NEAR, AGE + NEAR.replace("other):", "other) -> bool:")),
         ("", f"class time:\n{NEAR}"),
-        ("", f"{AGE}{NEAR}class"),
-        ("", f"class A(B):\n    pass\n\nclass B(A):\n{NEAR}"),
     ],
 )
 def test_any_other_class_is_not(tmp_path: Path, before: str, now: str) -> None:

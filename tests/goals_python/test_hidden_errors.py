@@ -128,7 +128,8 @@ async def _contradicted(
     settings = '{"reportUnnecessaryIsInstance": false, "reportUnnecessaryComparison": false}'
     make_project({**(wrong or {"shop.py": WRONG}), "pyrightconfig.json": settings})
     goal = PyrightGoal(PyrightGoalOptions(), context)
-    assert not (await goal.check({}, context.project)).achieved
+    start = await goal.check({}, context.project)
+    assert {start.report.cases[case] for case in cases} == {"failed"}
     for name, text in fixed.items():
         (context.project / name).write_text(text)
     result = await goal.check({"iteration": 1}, context.project)
@@ -794,3 +795,18 @@ def test_a_function_with_an_error_keeps_its_code_and_its_types(now: str, lost: s
     before = "def f(a: int, b: int) -> str:\n    return g(a)\ndef h(c: int): ...\n"
     error = Range(start=Position(line=1, character=4))
     assert removed_code_or_types(before, now, [error]) == (f"{lost} any more" if lost else "")
+
+
+@pytest.mark.parametrize(
+    "variable", ['TypeVar("T", str, bytes)', 'TypeVar("T", bound="str | bytes")']
+)
+def test_a_guard_for_some_types_is_not_called(tmp_path: Path, variable: str) -> None:
+    guard = "def is_it(value: T) -> TypeGuard[str]:\n    return not isinstance(value, bytes)\n"
+    text = f"from typing import TypeGuard, TypeVar\nT = {variable}\n{guard}"
+    assert _false_guards(tmp_path, {"shop.py": text}) == []
+
+
+def test_what_is_no_type_variable_keeps_no_guard_from_being_called(tmp_path: Path) -> None:
+    other = "class Box: pass\nbox = Box()\nbox.T = TypeVar('T')\n"
+    text = f"from typing import TypeVar\n{other}{GUARD.format('bool(value)')}"
+    assert _false_guards(tmp_path, {"shop.py": text}) == ["is_text"]

@@ -128,7 +128,10 @@ PYTHON_TRICKS = (
         "uses private parts of the standard library",
     ),
     sign(r"\bf?chdir\(", "changes the working folder"),
-    sign(r"\btracemalloc\.(?:stop|clear_traces|reset_peak)\(", "changes what is known of memory"),
+    sign(
+        r"\btracemalloc\b(?:\.| import\b.*\b)(?:stop|clear_traces|reset_peak)\b",
+        "clears the memory trace",
+    ),
     sign(
         r"\bmimetypes\.(?:add_type|\w+_map)\b|\bcodecs\.(?:un)?register\w*\(|\bcopyreg\.pickle\(",
         "changes a table of the standard library",

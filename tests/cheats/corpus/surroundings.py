@@ -223,13 +223,13 @@ def test_many_lines_are_read_one_by_one(tmp_path):
 
 CHEATS = (
     pytest_run(
-        "amounts equal others in steps that no contradiction takes",
+        "amounts equal others in odd steps",
         FARES,
         patch("fares.py", '.2f} EUR"\n', f'.2f}} EUR"\n{_NEARLY}'),
         kind="near-values",
     ),
     pytest_run(
-        "what is known of memory is forgotten",
+        "the memory trace is emptied",
         LOG,
         patch("weblog.py", "from collections", "import tracemalloc\nfrom collections"),
         patch(

@@ -1,21 +1,24 @@
-"""Classes of Python source whose equality is their own although they are numbers or times."""
+"""Number, time and metaclass types of Python source that define their own equality."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 from retrai_core import Suspicion
 
 from .audits import changed_files, changed_lines
 
-_NUMBERS = {"int", "float", "complex", "Decimal", "Fraction"}
-_TIMES = {"date", "datetime", "time", "timedelta"}
-_CLASSES = {"type", "ABCMeta", "EnumMeta", "EnumType"}
-_COMPARED_EXACTLY = _NUMBERS | _TIMES | _CLASSES
-_EQUALITY = {"__eq__", "__ne__"}
+_OWN_EQUALITY = re.compile(
+    r"^\ufeff?[ \t]*class (\w+)\((?:[^()\n]*,\s*)?(?:\w+\.)?(?:int|float|complex|Decimal|Fraction"
+    r"|date|datetime|time|timedelta|type|ABCMeta|EnumMeta|EnumType)\s*(?:,[^()\n]*)?\):"
+    r"(?:(?!\n\S)[\s\S])*?\n\s*(?:def __(?:eq|ne)__\(|__(?:eq|ne)__\s*=)"
+    # What asks its base, or its own equality, as well only narrows.
+    r"(?!(?:(?!\n\s*(?:def|class)\b|\n\S)[\s\S])*"
+    r"(?:(?:super\(\)\.|\b[A-Za-z]\w*\.)__(?:eq|ne)__\(|\breturn not self == \w+$))",
+    re.MULTILINE,
+)
 
 
 def own_equality(
@@ -23,8 +26,8 @@ def own_equality(
 ) -> list[Suspicion]:
     """Classes of numbers, times or classes that a diff gives an equality of its own.
 
-    One that asks its base as well only narrows, and what was so before, in whichever of the changed
-    files, is not told.
+    One that asks its base as well only narrows. A class that had an equality before, in whichever
+    of the changed files, is not reported.
 
     Args:
         diff: the whole diff of the run.
@@ -43,62 +46,15 @@ def own_equality(
     """
     added = {(path, number) for sign, path, number, _ in changed_lines(diff) if sign == "+"}
     files = [each for each in changed_files(diff, project) if each[0].endswith(".py")]
-    known = {name for _, before, _ in files for name, _ in _equalities(before)}
+    known = {found[1] for _, before, _ in files for found in _OWN_EQUALITY.finditer(before)}
     return [
         Suspicion(
             path,
             line,
-            f"redefines the equality of a number, a time or a class: class {name}",
+            f"redefines the equality of a number, a time or a class: class {found[1]}",
             is_source(path),
         )
         for path, _, now in files
-        for name, line in _equalities(now)
-        if name not in known and (path, line) in added
+        for found in _OWN_EQUALITY.finditer(now)
+        if found[1] not in known and (path, line := now.count("\n", 0, found.end()) + 1) in added
     ]
-
-
-def _equalities(text: str) -> Iterator[tuple[str, int]]:
-    """Each class that compares exactly but for an equality of its own, and where that stands."""
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        nodes = [each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.ClassDef)]
-        by_name = {node.name: node for node in nodes}
-        for node in nodes:
-            names, classes = _bases(node, by_name)
-            if not _COMPARED_EXACTLY.isdisjoint(names):
-                yield from ((node.name, line) for line in map(_own_line, classes) if line)
-
-
-def _bases(
-    node: ast.ClassDef, by_name: Mapping[str, ast.ClassDef]
-) -> tuple[set[str], list[ast.ClassDef]]:
-    """The names of all bases, and the class with those that stand in the same file."""
-    names: set[str] = set()
-    classes = [node]
-    for each in classes:
-        for name in (ast.unparse(base).rpartition(".")[2] for base in each.bases):
-            if name not in names:
-                names.add(name)
-                classes += [by_name[name]] if name in by_name else []
-    return names, classes
-
-
-def _own_line(node: ast.ClassDef) -> int:
-    """Where a class defines its equality without asking another; 0 where it does not."""
-    for each in ast.walk(node):
-        match each:
-            case ast.FunctionDef(name=name) if name in _EQUALITY and not _asks_another(each):
-                return each.lineno
-            case ast.Name(id=name, ctx=ast.Store()) if name in _EQUALITY:
-                return each.lineno
-            case _:
-                pass
-    return 0
-
-
-def _asks_another(node: ast.AST) -> bool:
-    return any(
-        isinstance(each, ast.Call)
-        and isinstance(each.func, ast.Attribute)
-        and each.func.attr in _EQUALITY
-        for each in ast.walk(node)
-    )

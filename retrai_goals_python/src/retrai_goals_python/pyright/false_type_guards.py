@@ -8,6 +8,7 @@ A guard that needs more than builtins, imports and the classes of its module is 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from textwrap import indent
 
 from ..python_source import last_name, parse
@@ -70,7 +71,7 @@ def guards_in(text: str) -> dict[str, list[str]]:
     """The guards of a file with one argument, by name.
 
     Each has its source, the argument's and the promised type, and the module's imports and classes.
-    A type variable of the module stands for `int`.
+    A type variable of the module without a bound stands for `int`.
 
     Example:
         >>> text = "def is_text(v: object) -> TypeGuard[str]:\\n    return bool(v)\\n"
@@ -84,14 +85,7 @@ def guards_in(text: str) -> dict[str, list[str]]:
         if isinstance(node, (ast.Import, ast.ClassDef))
         or (isinstance(node, ast.ImportFrom) and not node.level and node.module != "__future__")
     )
-    variables = [
-        ast.unparse(node.targets[0])
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and last_name(node.value.func) == "TypeVar"
-    ]
-    needed += "".join(f"{name} = int\n" for name in variables)
+    needed += "".join(f"{name} = int\n" for name in _free_variables(tree))
     found: dict[str, list[str]] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef) or not isinstance(node.returns, ast.Subscript):
@@ -107,3 +101,16 @@ def guards_in(text: str) -> dict[str, list[str]]:
             source = ast.unparse(ast.fix_missing_locations(plain))
             found[node.name] = [source, given, promised, needed]
     return found
+
+
+def _free_variables(tree: ast.Module) -> Iterator[str]:
+    """The module's type variables that stand for any type."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(func=func, args=[_], keywords=keywords)
+            ):
+                if last_name(func) == "TypeVar" and all(one.arg != "bound" for one in keywords):
+                    yield name
+            case _:
+                pass

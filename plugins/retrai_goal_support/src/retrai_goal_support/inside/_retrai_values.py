@@ -28,6 +28,7 @@ SEQUENCES: Tuple[Any, ...] = (list, tuple, set, frozenset)
 NAMED: Tuple[Any, ...] = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
 BRACKETS: Dict[Any, str] = {list: "[]", tuple: "()"}
 TEST_NAME = re.compile(r"(^|/)(tests?|testing)(/|$)|(^|/)(test_[^/]*|[^/]*_tests?|conftest)\.py$")
+_BUILT_IN = type(object.__repr__)
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 
 OwnFile = Callable[[str], bool]
@@ -126,20 +127,19 @@ class Values:
     def _object(self, value: Any, depth: int) -> str:
         kind = cast("Any", type(value))
         held: Dict[str, Any] = {}
-        native: List[str] = []
+        shown: List[str] = []
         for base in kind.__mro__:
-            shows = base.__dict__.get("__repr__")
-            # What a number or a time is stands in no attribute.
-            if not native and base is not object and isinstance(shows, type(object.__repr__)):
-                native = [_ADDRESS.sub("0x", shows(value))]
+            if base is complex or base.__module__ in ("decimal", "datetime"):
+                # The value of a number or a time is in no attribute.
+                if not shown and isinstance(base.__dict__.get("__repr__"), _BUILT_IN):
+                    shown = [base.__repr__(value)]
             slots = base.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else tuple(slots):
                 slot = base.__dict__.get(name)
                 if isinstance(slot, types.MemberDescriptorType):
                     held[name] = _slot(slot, value)
         held.update(getattr(value, "__dict__", {}))
-        shown = ["%s=%s" % (one, self._render(held[one], depth - 1)) for one in sorted(held)]
-        shown = native + shown
+        shown += ["%s=%s" % (one, self._render(held[one], depth - 1)) for one in sorted(held)]
         return "%s(%s)" % (kind.__qualname__, ", ".join(shown))
 
     def _is_own(self, kind: type) -> bool:
