@@ -386,6 +386,13 @@ def test_a_plugin_of_pytest_that_changes_is_a_sign(make_project):
     assert signs(audit_diff(diff, project)) == ["changes a plugin of pytest"]
 
 
+def test_an_own_equality_of_numbers_is_suspect(make_project):
+    project = make_project({"ages.py": "class Age(int):\n    __eq__ = about\n"})
+    diff = "--- a/ages.py\n+++ b/ages.py\n@@ -1,0 +2 @@\n+    __eq__ = about\n"
+    (found,) = audit_diff(diff, project)
+    assert found.reaches_runner
+
+
 def test_an_edited_line_does_no_more_than_the_old_one():
     diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-os.chdir(old)\n+os.chdir(new)\n"
     assert not signs(audit_diff(diff))

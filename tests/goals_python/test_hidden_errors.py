@@ -706,11 +706,7 @@ HONEST_ANY = (
         "x: 'typing.Any' = None",
     ),
     # The line stands twice; the other one was always so.
-    (
-        (TWICE,),
-        "x: str",
-        "x: dict[str, int]",
-    ),
+    ((TWICE,), "x: str", "x: dict[str, int]"),
     # Another value.
     (
         ("import json\ndef f(text: str) -> int:\n    x = text\n    return x['a']\n",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from retrai_goals_shell.command.audit import EVADES_TIMING, audit_commands
@@ -67,6 +69,15 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
     assert _suspect(path, *lines)
+
+
+def test_an_own_equality_of_numbers_is_suspect(tmp_path: Path) -> None:
+    text = "class Age(int):\n    __eq__ = about\n"
+    diff = "--- a/{0}\n+++ b/{0}\n@@ -1,0 +2 @@\n+    __eq__ = about\n"
+    for path, is_suspect in (("ages.py", True), ("test_ages.py", False)):
+        (tmp_path / path).write_text(text)
+        (found,) = audit_commands(diff.format(path), tmp_path)
+        assert found.reaches_runner is is_suspect
 
 
 @pytest.mark.parametrize(

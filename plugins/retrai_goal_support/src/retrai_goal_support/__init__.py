@@ -14,6 +14,7 @@ from .audits import (
     changed_files,
     changed_lines,
     new_tricks,
+    own_equality,
 )
 from .contradictions import (
     LITERAL,
@@ -22,7 +23,6 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
-from .equality import own_equality
 from .folders import bytes_of, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder

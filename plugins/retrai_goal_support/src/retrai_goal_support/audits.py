@@ -46,6 +46,16 @@ class Trick:
 
 LOOKS_FOR_RETRAI = Trick.reaching("(?i:_retrai|retrai[_-])", "looks for retrai")
 """Source that can tell a check of retrai from a plain one, in whatever language it is written."""
+_EQUALITY = re.compile(r"__(?:eq|ne)__")
+_OWN_EQUALITY = re.compile(
+    r"^\ufeff?[ \t]*class (\w+)\((?:[^()\n]*,\s*)?(?:\w+\.)?(?:int|float|complex|Decimal|Fraction"
+    r"|date|datetime|time|timedelta|type|ABCMeta|EnumMeta|EnumType)\s*(?:,[^()\n]*)?\):"
+    r"(?:(?!\n\S)[\s\S])*?\n\s*(?:def __(?:eq|ne)__\(|__(?:eq|ne)__\s*=)"
+    # What asks its base, or its own equality, as well only narrows.
+    r"(?!(?:(?!\n\s*(?:def|class)\b|\n\S)[\s\S])*"
+    r"(?:(?:super\(\)\.|\b[A-Za-z]\w*\.)__(?:eq|ne)__\(|\breturn not self == \w+$))",
+    re.MULTILINE,
+)
 
 
 def audit_lines(
@@ -112,6 +122,47 @@ def new_tricks(diff: str, tricks: Iterable[Trick]) -> list[Trick]:
     """
     removed = [text for sign, _, _, text in changed_lines(diff) if sign == "-"]
     return [each for each in tricks if not any(map(each.pattern.search, removed))]
+
+
+def own_equality(
+    diff: str, *, is_source: Callable[[str], bool], project: Path | None = None
+) -> list[Suspicion]:
+    """Number, time and metaclass types of Python source that a diff gives their own equality.
+
+    One that calls the equality of its base as well only narrows it. A class that had its own
+    before, in any of the changed files, is not reported.
+
+    Args:
+        diff: the whole diff of the run.
+        is_source: whether a relative path is source that the check runs.
+        project: where the changed files stand; without it nothing is found.
+
+    Example:
+        >>> import tempfile
+        >>> text = "class Cents(int):\\n    __eq__ = near\\n"
+        >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1,0 +2 @@\\n+    __eq__ = near\\n"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "x.py").write_text(text)
+        ...     found = own_equality(diff, is_source=lambda path: True, project=Path(folder))
+        >>> [(each.line, each.what) for each in found]
+        [(2, 'redefines the equality of a number, a time or a class: class Cents')]
+    """
+    if not _EQUALITY.search(diff):
+        return []
+    added = {(path, number) for sign, path, number, _ in changed_lines(diff) if sign == "+"}
+    files = [each for each in changed_files(diff, project) if each[0].endswith(".py")]
+    known = {found[1] for _, before, _ in files for found in _OWN_EQUALITY.finditer(before)}
+    return [
+        Suspicion(
+            path,
+            line,
+            f"redefines the equality of a number, a time or a class: class {found[1]}",
+            is_source(path),
+        )
+        for path, _, now in files
+        for found in _OWN_EQUALITY.finditer(now)
+        if found[1] not in known and (path, line := now.count("\n", 0, found.end()) + 1) in added
+    ]
 
 
 def _did_so(trick: Trick, before: str) -> bool:

@@ -71,7 +71,7 @@ def guards_in(text: str) -> dict[str, list[str]]:
     """The guards of a file with one argument, by name.
 
     Each has its source, the argument's and the promised type, and the module's imports and classes.
-    A type variable of the module without a bound stands for `int`.
+    A type variable of the module without a bound or constraints stands for `int`.
 
     Example:
         >>> text = "def is_text(v: object) -> TypeGuard[str]:\\n    return bool(v)\\n"
@@ -104,7 +104,7 @@ def guards_in(text: str) -> dict[str, list[str]]:
 
 
 def _free_variables(tree: ast.Module) -> Iterator[str]:
-    """The module's type variables that stand for any type."""
+    """The module's type variables without a bound or constraints."""
     for node in tree.body:
         match node:
             case ast.Assign(

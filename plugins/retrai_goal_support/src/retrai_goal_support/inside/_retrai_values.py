@@ -129,10 +129,10 @@ class Values:
         held: Dict[str, Any] = {}
         shown: List[str] = []
         for base in kind.__mro__:
-            if base is complex or base.__module__ in ("decimal", "datetime"):
+            is_value = base is complex or base.__module__ in ("decimal", "datetime")
+            if is_value and isinstance(base.__dict__.get("__repr__"), _BUILT_IN):
                 # The value of a number or a time is in no attribute.
-                if not shown and isinstance(base.__dict__.get("__repr__"), _BUILT_IN):
-                    shown = [base.__repr__(value)]
+                shown = shown or [base.__repr__(value)]
             slots = base.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else tuple(slots):
                 slot = base.__dict__.get(name)

@@ -1,4 +1,4 @@
-"""Classes that compare exactly, and get an equality of their own, are told."""
+"""Number, time and metaclass types that get their own equality are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ASKS = NEAR.replace("abs(self - other) < 5", "super().__eq__(other) and self.uni
 AGE = "class Age(int):\n    pass\n"
 
 
-def lines_told(folder: Path, before: str, now: str) -> list[int]:
+def reported_lines(folder: Path, before: str, now: str) -> list[int]:
     (folder / "ages.py").write_text(now)
     diff = difflib.unified_diff(
         before.splitlines(keepends=True), now.splitlines(keepends=True), "a/ages.py", "b/ages.py"
@@ -38,10 +38,10 @@ def lines_told(folder: Path, before: str, now: str) -> list[int]:
         ("class Age(int:\n", f"class Age(int):\n{NEAR}", 2),
     ],
 )
-def test_a_class_of_numbers_or_classes_is_told(
+def test_a_number_time_or_metaclass_type_is_reported(
     tmp_path: Path, before: str, now: str, line: int
 ) -> None:
-    assert lines_told(tmp_path, before, now) == [line]
+    assert reported_lines(tmp_path, before, now) == [line]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_class_of_numbers_or_classes_is_told(
     ],
 )
 def test_any_other_class_is_not(tmp_path: Path, before: str, now: str) -> None:
-    assert lines_told(tmp_path, before, now) == []
+    assert reported_lines(tmp_path, before, now) == []
 
 
 def test_a_class_that_only_moves_is_not(tmp_path: Path) -> None:
